@@ -377,8 +377,6 @@ Event = Literal[
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 
-#: The parts of a spec whose assumptions are told by what they declare.
-_TOLD_BY_CLAIM = ("mechanisms", "reasons")
 _CLAIMED = ("relations", "datasets", "mechanisms", "adaptivity", "filter", "adversary")
 
 
@@ -399,7 +397,11 @@ def newly_assumed(
     facts = [
         each.says
         for each in new.assumptions
-        if each.span is not None and each.says not in known and each.of not in _TOLD_BY_CLAIM
+        if each.path is not None
+        and each.says not in known
+        # The claims below tell of mechanisms and of whole entries.
+        and each.path[:1] != ("mechanisms",)
+        and each.kind != "entry"
     ]
     claimed = {each.of: each for each in before}
     for each in now:

@@ -12,9 +12,9 @@ from dpcompose.core.notions.guarantee import AskedRisk, Budget
 from dpcompose.core.notions.guarantee import Bound as Bound
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.theorem import Alternative as Alternative
+from dpcompose.core.theorem import Assumption as Assumption
 from dpcompose.curves.rounding import decimal_up, float_up
 from dpcompose.errors import Diagnostic, Path, Span, printable
-from dpcompose.report.reasoning import Assumption as Assumption
 from dpcompose.report.reasoning import FilterRecord as FilterRecord
 from dpcompose.report.reasoning import Line as Line
 from dpcompose.report.reasoning import Node as Node
