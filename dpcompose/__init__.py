@@ -49,7 +49,7 @@ def __getattr__(name: str) -> Any:
         case "analyze" | "analyze_file" | "check":
             from dpcompose import pipeline, report
 
-            report.VIEWS[:] = [_views]
+            report.load_views = _views
             return getattr(pipeline, name)
         case "diff" | "example" | "fit" | "total":
             from dpcompose import functions

@@ -112,8 +112,8 @@ RIDES = Report(
         ),
     ),
     assumptions=(
-        Assumption("The noise of each mechanism is fresh and independent.", None),
-        Assumption("The blocks of `district` are disjoint sets of row values.", span(9)),
+        Assumption("The noise of each mechanism is fresh and independent."),
+        Assumption("The blocks of `district` are disjoint sets of row values.", span=span(9)),
     ),
     findings=(
         Diagnostic(
@@ -142,7 +142,7 @@ TRAP = Report(
         "of `people` can add a row to that block or take one away (VII.2). Either state the "
         "guarantee on the whole table (`stated_on: people`), or give the unbounded guarantee.",
     ),
-    assumptions=(Assumption("The noise of each mechanism is fresh and independent.", None),),
+    assumptions=(Assumption("The noise of each mechanism is fresh and independent."),),
     alternatives=(Alternative("V.4", None, "replaced rows can change two blocks"),),
     verdict=Verdict(limit(epsilon="1", delta="1e-6"), False, None, "there is no finite bound"),
 )
@@ -198,7 +198,7 @@ GAUSS = Report(
         Share("a", Bound(Notion.GDP, Fraction(1, 2)), span(5)),
         Share("b", Bound(Notion.GDP, Fraction(1, 2)), None),
     ),
-    assumptions=(Assumption("The noise of each mechanism is fresh and independent.", None),),
+    assumptions=(Assumption("The noise of each mechanism is fresh and independent."),),
     verdict=Verdict(limit(epsilon="4", delta="1e-6"), True, Fraction(13, 21)),
 )
 
@@ -287,7 +287,7 @@ PROFILE = Report(
         Share("sum", pure("1/2"), span(3)),
         Share("mean", Bound(Notion.GDP, Fraction(1, 2)), span(4)),
     ),
-    assumptions=(Assumption("The noise of each mechanism is fresh and independent.", None),),
+    assumptions=(Assumption("The noise of each mechanism is fresh and independent."),),
 )
 
 CHOSEN: dict[str, Report] = {

@@ -1,4 +1,4 @@
-"""What a command is asked for: the values of its options, and what they mean."""
+"""The command-line options of a call, and what they mean."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Run:
     nothing.
     """
 
-    # What is read, and by how many processes.
+    # Inputs, and how many processes read them.
     files: Sequence[str] = ()
     file: str = ""
     words: Sequence[str] = ()

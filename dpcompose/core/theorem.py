@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from dpcompose.core.notions.guarantee import Bound
     from dpcompose.core.notions.notion import Notion
+    from dpcompose.errors import Path, Span
 
 
 class Refused(Exception):
@@ -65,6 +66,25 @@ class Role(StrEnum):
 #: What an entry may be used on: a release as a whole, a step of its derivation where one mechanism
 #: feels a change, or two hypotheses that an adversary tells apart.
 Subject = Literal["release", "touch", "question"]
+
+
+class Assumption(NamedTuple):
+    """Something that a result rests on and the tool cannot check.
+
+    `says`: the sentence; in the one of a family, `{}` stands for its mechanisms. `path`: what
+    declares it in the spec; None for what every report assumes. `shortly`: the same in few words;
+    None where the sentence is short, and empty where another assumption says it too. `kind`: the
+    sensitivity of mechanisms, or an entry of the spec with a reason and nothing else to tell.
+    `span`: the position of `path`, and `because`: why it holds, in the author's words; both are
+    filled in when the spec is at hand.
+    """
+
+    says: str
+    path: Path | None = None
+    shortly: str | None = None
+    kind: Literal["sensitivity", "entry"] | None = None
+    span: Span | None = None
+    because: str | None = None
 
 
 class Hypothesis(NamedTuple):

@@ -177,16 +177,14 @@ def _exact(value: Any) -> Any:
     return Fraction(value) if isinstance(value, str) else value
 
 
-def full_spec(lines: str, times: int = 1) -> str:
+def full_spec(lines: str) -> str:
     """Returns the text of a spec from the lines of an example, with `DEFAULTS` for keys it leaves
     out.
 
-    `times`: how often the last line stands. Lines without any key are no spec and stay as they are.
+    Lines without any key are no spec and stay as they are.
     """
-    head, _, last = f"\n{lines}".rpartition("\n")
-    text = f"{head}\n".removeprefix("\n") + f"{last}\n" * times
     keys = set(re.findall(r"^(\w+):", lines, re.MULTILINE))
-    return "".join(DEFAULTS[key] for key in DEFAULTS if keys and key not in keys) + text
+    return "".join(DEFAULTS[key] for key in DEFAULTS if keys and key not in keys) + f"{lines}\n"
 
 
 def _data(name: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ _PATH = 8
 MOST_APART = 4
 #: By less than this share nothing is saved that would be worth a word.
 NOTHING = Fraction(1, 1000)
-#: More than any number that is looked at.
+#: The `before` of a problem whose number may be of any size: as good as infinite.
 _ANY = Fraction(10) ** 12
 
 

@@ -206,7 +206,9 @@ def change(
             free=newly_free((), claims(now)),
         )
     # Not at the points of the new version: it could choose one at which less seems to be spent.
-    wanted, known = ([_given(each.at_delta), _given(each.at_epsilon)] for each in (before, after))
+    wanted, known = (
+        [_points_of(each.at_delta), _points_of(each.at_epsilon)] for each in (before, after)
+    )
     if not all({*asked} <= {*there} for asked, there in zip(wanted, known, strict=True)):
         after = new.report(terms, *wanted)
     was = old.source()
@@ -233,7 +235,7 @@ def change(
     return found if found.direction == "same" else replace(found, because=tuple(_because(found)))
 
 
-def _given(points: Sequence[At]) -> tuple[Fraction, ...]:
+def _points_of(points: Sequence[At]) -> tuple[Fraction, ...]:
     """Returns the δ's, or the ε's, at which numbers are stated."""
     return tuple(dict.fromkeys(at.given for at in points))
 
@@ -377,8 +379,6 @@ Event = Literal[
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 
-#: The parts of a spec whose assumptions are told by what they declare.
-_TOLD_BY_CLAIM = ("mechanisms", "reasons")
 _CLAIMED = ("relations", "datasets", "mechanisms", "adaptivity", "filter", "adversary")
 
 
@@ -399,7 +399,11 @@ def newly_assumed(
     facts = [
         each.says
         for each in new.assumptions
-        if each.span is not None and each.says not in known and each.of not in _TOLD_BY_CLAIM
+        if each.path is not None
+        and each.says not in known
+        # The claims below tell of mechanisms and of whole entries.
+        and each.path[:1] != ("mechanisms",)
+        and each.kind != "entry"
     ]
     claimed = {each.of: each for each in before}
     for each in now:

@@ -37,13 +37,13 @@ from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.source import Source, load
 
-#: Scales are looked for in between, or so far from the one that proportion suggests.
+#: Scales are tried from the first to the second, also relative to the one that is tried first.
 SMALLEST, LARGEST = Fraction(1, 10**9), Fraction(10**9)
 #: The most candidates; each is analysed.
 MOST_TRIED = 80
 #: Digits of the scale that is found: the next such number is over the budget.
 _DIGITS = 7
-#: So far a candidate is from those known, where only the one side is.
+#: The factor from one candidate to the next while only one side of the answer is known.
 _FAR = Fraction(16)
 #: After so many candidates interpolation has failed, and every other one halves what is left.
 _SMOOTH = 12

@@ -1,5 +1,5 @@
-"""The kinds of declarations in a spec that nobody but its author can check, which settings name to
-forbid them or to ask for a reason."""
+"""The kinds of declarations that nobody but the author of a spec can check, as `forbid` and
+`require-because` name them in settings."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ FIELDS = {
         "the highest level of each code; below its own only where no layer as strong requires it",
     ),
 }
-#: Keys that require nothing of a spec: what is told, and a budget where there is none.
+#: Keys by which no spec fails a requirement: they change what is reported, or are defaults.
 _REQUIRE_NOTHING = frozenset({"fail-on", "severity", "budget", "advise", "site"})
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from dpcompose.render.layout import Style
     from dpcompose.report import Report
 
-#: A function that reads reports one by one and yields text as soon as it is ready: at least one
-#: piece, be it empty, for every second report read, so that several renderers can take turns.
+#: A function that reads reports one by one and yields text as soon as it is ready. Outputs are
+#: written in turns, so it must yield at least once, if only "", for every second report it reads.
 Renderer: TypeAlias = "Callable[[Iterable[Report], Style], Iterator[str]]"
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from dpcompose.core.model.problem import Goal
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
 from dpcompose.core.notions.guarantee import Bound as Bound
 from dpcompose.core.notions.notion import SIGNS
 from dpcompose.core.theorem import Alternative as Alternative
+from dpcompose.core.theorem import Assumption as Assumption
 from dpcompose.curves.rounding import decimal_up, float_up
 from dpcompose.errors import Diagnostic, Path, Span, printable
-from dpcompose.report.reasoning import Assumption as Assumption
 from dpcompose.report.reasoning import FilterRecord as FilterRecord
 from dpcompose.report.reasoning import Line as Line
 from dpcompose.report.reasoning import Node as Node
@@ -297,22 +297,6 @@ class CertifiedFloat(float):
         return found
 
 
-class Views(Protocol):
-    """The functions by which a report is shown as a value: on a console, in a notebook, as data."""
-
-    def as_rich(self, report: Report) -> Any:
-        """Returns the report as an object that a console of rich prints."""
-
-    def as_html(self, report: Report) -> str:
-        """Returns the report as the HTML that a notebook shows."""
-
-    def as_page(self, report: Report) -> str:
-        """Returns the page of the report as HTML."""
-
-    def as_dict(self, report: Report) -> dict[str, Any]:
-        """Returns the result of the report as its JSON has it."""
-
-
 def number_of_budget(verdict: Verdict | None, numbers: Iterable[At]) -> At | None:
     """Returns the number at the δ of the budget that a verdict is on, else the first finite one of
     `numbers`; None without any."""
@@ -325,8 +309,9 @@ def number_of_budget(verdict: Verdict | None, numbers: Iterable[At]) -> At | Non
     return found[0] if found else None
 
 
-#: A function that loads the views; the package registers it, since reports know nothing of layout.
-VIEWS: list[Callable[[], Views]] = []
+#: Returns the module `dpcompose.render.views`, which shows a report as a value; the package
+#: registers it, since reports know nothing of layout.
+load_views: Callable[[], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -474,11 +459,11 @@ class Report:
 
     def __rich__(self) -> Any:
         """Returns the report as `dpcompose analyze` prints it, as wide as the console of rich."""
-        return VIEWS[0]().as_rich(self) if VIEWS else repr(self)
+        return load_views().as_rich(self) if load_views else repr(self)
 
     def _repr_html_(self) -> str | None:
         """Returns the report as HTML for a notebook; None where no renderer is loaded."""
-        return VIEWS[0]().as_html(self) if VIEWS else None
+        return load_views().as_html(self) if load_views else None
 
     def epsilon(self, delta: Fraction | float | str) -> CertifiedFloat:
         """Returns the least ε that is certified at a δ, rounded up.
@@ -534,12 +519,15 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the result as `dpcompose analyze --format json` prints it."""
-        return VIEWS[0]().as_dict(self)
+        assert load_views is not None
+        found: dict[str, Any] = load_views().as_dict(self)
+        return found
 
     def to_html(self) -> str:
         """Returns the page that `dpcompose report` writes."""
         shown = self if self.drawn or self.again is None else self._ask(drawn=True, extent="all")
-        return VIEWS[0]().as_page(shown)
+        assert load_views is not None
+        return str(load_views().as_page(shown))
 
     def _ask(self, extent: Extent = "bound", **asked: Any) -> Report:
         """Returns a report on the same spec in which more is asked for. Raises ValueError."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from dpcompose.core.change.maps.columns import Columns
 from dpcompose.core.change.maps.kind import Readers, columns_named
 from dpcompose.core.change.maps.value import Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.mechanisms import form_of
-from dpcompose.core.mechanisms.family import Trusted
 from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.model.problem import Dataset, Domain, Partition, Path, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place, dropping_edges
@@ -19,28 +17,15 @@ from dpcompose.report import Assumption
 from dpcompose.report.wording import NAMES, listing, number, plural
 from dpcompose.source import Source
 
-
-class Fact(NamedTuple):
-    """One assumption: its sentence, and the path of the spec that declares it.
-
-    `shortly`: the same in few words; None where the sentence is short, and empty where another fact
-    says it too.
-    """
-
-    says: str
-    path: Path | None
-    shortly: str | None = None
-
-
 #: The assumptions of every report where parameters are fixed in advance.
 _STANDING = (
-    Fact(
+    Assumption(
         "every mechanism draws fresh noise, independent of everything but its inputs",
         None,
         "noise is fresh and independent; maps, blocks, parameters and their number are fixed "
         "before the first output",
     ),
-    Fact(
+    Assumption(
         "maps, partitions, parameters and the number of mechanisms are fixed before the first "
         "output",
         None,
@@ -49,18 +34,18 @@ _STANDING = (
 )
 #: The assumptions of every report of a ledger, in their place.
 OF_FILTERS = (
-    Fact(
+    Assumption(
         "every mechanism draws fresh noise, given all that was released before",
         None,
         "noise is fresh, given the past; the budget and its notion were fixed before the first "
         "output; what would pass the budget is refused, and nothing else is released",
     ),
-    Fact(
+    Assumption(
         "the budget, and the notion in which it is counted, were fixed before the first output",
         None,
         "",
     ),
-    Fact(
+    Assumption(
         "every release is refused that would pass the budget; nothing is released that is not in "
         "the record",
         None,
@@ -71,7 +56,7 @@ OF_FILTERS = (
 
 def assumptions(
     problem: Problem, tops: list[tuple[Root, Place]], ledger: bool = False
-) -> list[Fact]:
+) -> list[Assumption]:
     """Returns all assumptions of a problem once: the standing ones, then the declared ones.
 
     `ledger`: parameters are chosen along the way, under a filter.
@@ -81,28 +66,30 @@ def assumptions(
     base = goal.within or goal
     if goal.keeps:
         columns = ", ".join(f"`{column}`" for column in sorted(goal.keeps))
-        facts.append(Fact(f"a replacement keeps {columns}: these columns are public", ("protect",)))
+        facts.append(
+            Assumption(f"a replacement keeps {columns}: these columns are public", ("protect",))
+        )
     if goal.changes is not None:
         columns = ", ".join(f"`{column}`" for column in sorted(goal.changes))
         says = f"a replacement changes {columns} alone: all other columns are taken as known"
-        facts.append(Fact(says, ("protect",)))
+        facts.append(Assumption(says, ("protect",)))
     if goal.leaves_nulls:
         says = (
             "the number of rows is public, and a row may be a null, which keeps its place and is "
             "otherwise as if absent: it adds nothing to any sum, count or choice"
         )
-        facts.append(Fact(says, ("protect",)))
+        facts.append(Assumption(says, ("protect",)))
     if goal.within is not None:
         facts.append(
-            Fact(
+            Assumption(
                 f"`{goal.name}` neighbours are at most {goal.distance} {goal.within} steps apart",
                 ("relations", str(goal)),
             )
         )
     if problem.roots_disjoint:
-        facts.append(Fact("nobody is in two of the roots", ("roots",)))
+        facts.append(Assumption("nobody is in two of the roots", ("roots",)))
         if base.kind is RelationKind.BOUNDED:
-            facts.append(Fact("a replaced row stays in its root", ("roots",)))
+            facts.append(Assumption("a replaced row stays in its root", ("roots",)))
     readers = _readers(problem)
     for root, top in tops:
         facts.extend(_of_root(problem, root))
@@ -113,42 +100,44 @@ def assumptions(
             f"what {listing(problem.interactive)} {verb} holds against an analyst who chooses each "
             "question after the answers so far; the data stay the same meanwhile"
         )
-        facts.append(Fact(says, next(iter(problem.interactive.values()))))
+        facts.append(Assumption(says, next(iter(problem.interactive.values()))))
     facts.extend(_of_mechanisms(problem))
     for each in problem.post_processing:
         says = f"`{each.name}` is computed from released outputs alone: of {listing(each.inputs)}"
-        facts.append(Fact(says, (*each.path, "post_processes")))
+        facts.append(Assumption(says, (*each.path, "post_processes")))
     return list(dict.fromkeys(facts))
 
 
-def _of_root(problem: Problem, root: Root) -> Iterator[Fact]:
+def _of_root(problem: Problem, root: Root) -> Iterator[Assumption]:
     """Yields what a root declares: public vertices, degrees, columns, the unit of each row."""
     path = root.dataset.path
     name = root.dataset.name
     if root.domain is Domain.GRAPH:
-        yield Fact(f"the vertices of `{name}` are public", path)
+        yield Assumption(f"the vertices of `{name}` are public", path)
         if root.max_degree is not None:
-            yield Fact(
+            yield Assumption(
                 f"no vertex of `{name}` ever has more than {root.max_degree} edges",
                 (*path, "max_degree"),
             )
     if root.columns is not None and problem.goal.relation.changes is not None:
         columns = listing(sorted(root.columns))
-        yield Fact(f"a row of `{name}` has no columns but {columns}", (*path, "columns"))
+        yield Assumption(f"a row of `{name}` has no columns but {columns}", (*path, "columns"))
     for made_by in (each.made_by for each in root.dataset.derived):
         if isinstance(made_by, Value) and made_by.joint is not None:
             who = "one row" if root.unit is None else f"one `{root.unit}`"
             says = f"{who} of `{name}` moves {listing(made_by.joint.datasets)} together by at most "
-            yield Fact(f"{says}{number(made_by.joint.l1)}, in L1", (*path, "joint"))
+            yield Assumption(f"{says}{number(made_by.joint.l1)}, in L1", (*path, "joint"))
     if root.unit is not None and problem.goal.relation.kind is RelationKind.USER:
-        yield Fact(f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit"))
+        yield Assumption(
+            f"every row of `{name}` belongs to the unit in `{root.unit}`", (*path, "unit")
+        )
         if root.max_rows_per_unit is not None:
             rows = plural(root.max_rows_per_unit, "row")
             says = f"no `{root.unit}` has more than {rows} in `{name}`"
-            yield Fact(says, (*path, "max_rows_per_unit"))
+            yield Assumption(says, (*path, "max_rows_per_unit"))
 
 
-def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterator[Fact]:
+def _of_tree(top: Place, replaces: bool, readers: dict[int, Readers]) -> Iterator[Assumption]:
     """Yields what the maps and partitions that some mechanism reads declare, from a root down.
 
     `replaces`: the protected change replaces rows.
@@ -200,18 +189,18 @@ def _padded(place: Place, replaces: bool) -> set[int]:
     }
 
 
-def _drops(place: Place, edge: Edge) -> Iterator[Fact]:
+def _drops(place: Place, edge: Edge) -> Iterator[Assumption]:
     """Yields the fact that some row gives nothing beyond an edge, if the spec declares it."""
     partition = edge.partition
     if partition is not None and not partition.drops:
         says = partition.kind.declares_left_out(partition.name, edge.parent.dataset.name)
         if says is not None:
-            yield Fact(says, partition.path)
+            yield Assumption(says, partition.path)
         return
     name = _child(place, edge.parent) if partition is None else partition.name
     path = ("datasets", name) if partition is None else partition.path
     owner = "map" if partition is None else "partition"
-    yield Fact(
+    yield Assumption(
         f"some possible row of `{edge.parent.dataset.name}` gives nothing to `{name}`",
         (*path, owner, "drops"),
     )
@@ -224,7 +213,7 @@ def _child(place: Place, parent: Place) -> str:
     return place.dataset.name
 
 
-def _of_map(dataset: Dataset, readers: dict[int, Readers]) -> Iterator[Fact]:
+def _of_map(dataset: Dataset, readers: dict[int, Readers]) -> Iterator[Assumption]:
     """Yields what the map that makes a dataset declares."""
     path = (*dataset.path, "map")
     assert dataset.made_by is not None
@@ -232,25 +221,25 @@ def _of_map(dataset: Dataset, readers: dict[int, Readers]) -> Iterator[Fact]:
         names = dict.fromkeys(each.name for each in dataset.mechanisms)
         verb = "depends" if len(names) == 1 else "depend"
         says = f"{listing(names)} {verb} on {columns_named(dataset.made_by.only)} of each row alone"
-        yield Fact(says, dataset.path)
+        yield Assumption(says, dataset.path)
         return
     of_it = readers.get(id(dataset), _NOBODY)
     for says, at in dataset.made_by.declares(dataset.name, of_it):
-        yield Fact(says, (*path, *at))
+        yield Assumption(says, (*path, *at))
 
 
-def _of_partition(partition: Partition) -> Iterator[Fact]:
+def _of_partition(partition: Partition) -> Iterator[Assumption]:
     """Yields what a partition declares: its kind, and its caps on blocks and rows of one unit."""
     name, path = f"`{partition.name}`", (*partition.path, "partition")
     says, at = partition.kind.declares(partition.name)
-    yield Fact(says, (*path, *at))
+    yield Assumption(says, (*path, *at))
     if partition.max_blocks_per_unit is not None:
-        yield Fact(
+        yield Assumption(
             f"each unit is in at most {plural(partition.max_blocks_per_unit, 'block')} of {name}",
             (*path, "max_blocks_per_unit"),
         )
     if partition.max_rows_per_block is not None:
-        yield Fact(
+        yield Assumption(
             f"each unit has at most {plural(partition.max_rows_per_block, 'row')} in a block "
             f"of {name}",
             (*path, "max_rows_per_block"),
@@ -287,39 +276,36 @@ def _readers(problem: Problem) -> dict[int, Readers]:
     return found
 
 
-_SENSITIVITIES = "the sensitivities of "
-
-
-def _of_mechanisms(problem: Problem) -> Iterator[Fact]:
+def _of_mechanisms(problem: Problem) -> Iterator[Assumption]:
     """Yields what is assumed of noise, sensitivities and curves; one fact for all mechanisms of
     which the same is assumed.
 
     In few words, all sensitivities of a mechanism are one fact.
     """
-    found: dict[Trusted, tuple[dict[str, None], Path]] = {}
-    sensitivities: dict[tuple[str, ...], list[str]] = {}
+    found: dict[Assumption, tuple[dict[str, None], Path]] = {}
     for mechanism in problem.mechanisms():
         for statement in mechanism.statements:
             if not statement.implied:
-                for trusted in _trusted(statement):
-                    names, _ = found.setdefault(trusted, ({}, statement.path))
+                for each in _trusted(statement):
+                    names, _ = found.setdefault(each, ({}, statement.path))
                     names[mechanism.name] = None
-    for trusted, (named, _) in found.items():
-        if trusted.says.startswith(_SENSITIVITIES):
-            sensitivities.setdefault(tuple(named), []).append(trusted.shortly or "")
-    for trusted, (named, path) in found.items():
-        shortly = trusted.shortly
-        if trusted.says.startswith(_SENSITIVITIES):
-            several = sensitivities.pop(tuple(named), [])
+    sensitivities: dict[tuple[str, ...], list[str]] = {}
+    for each, (names, _) in found.items():
+        if each.kind == "sensitivity":
+            sensitivities.setdefault(tuple(names), []).append(each.shortly or "")
+    for each, (names, path) in found.items():
+        shortly = each.shortly
+        if each.kind == "sensitivity":
+            several = sensitivities.pop(tuple(names), [])
             shortly = f"sensitivities hold ({'; '.join(several)})" if several else ""
-        yield Fact(trusted.says.format(listing(named)), path, shortly)
+        yield each._replace(says=each.says.format(listing(names)), path=path, shortly=shortly)
 
 
-def _trusted(statement: Statement) -> Iterator[Trusted]:
+def _trusted(statement: Statement) -> Iterator[Assumption]:
     """Yields what one statement of a mechanism assumes: its points, its noise, its sensitivity."""
     guarantee = statement.guarantee
     if guarantee.notion in (Notion.RDP, Notion.PROFILE):
-        yield Trusted("the points stated for {} hold for every two neighbours, in both orders")
+        yield Assumption("the points stated for {} hold for every two neighbours, in both orders")
     if guarantee.noise is None:
         return
     form = form_of(guarantee.noise)
@@ -341,9 +327,10 @@ def _trusted(statement: Statement) -> Iterator[Trusted]:
     if norm is not None and guarantee.shift > 1:  # for a whole-number step of 1 norms coincide
         norm = getattr(guarantee.noise, "norm", norm)
     of = "" if norm is None else f", in {norm},"
-    yield Trusted(
-        f"{_SENSITIVITIES}{{}}{of} hold for every two {neighbours} neighbours{change}",
-        f"{'' if norm is None else f'{norm}, '}{statement.relation}",
+    yield Assumption(
+        f"the sensitivities of {{}}{of} hold for every two {neighbours} neighbours{change}",
+        shortly=f"{'' if norm is None else f'{norm}, '}{statement.relation}",
+        kind="sensitivity",
     )
 
 
@@ -365,7 +352,7 @@ def reason(source: Source, path: Path) -> str | None:
     return None
 
 
-def assumed(source: Source, facts: Iterable[Fact]) -> tuple[Assumption, ...]:
+def assumed(source: Source, facts: Iterable[Assumption]) -> tuple[Assumption, ...]:
     """Returns the assumptions: facts with position and reason, then other entries with a reason.
 
     What a mechanism guarantees is no fact of its own, so it is listed only where it has a reason.
@@ -373,13 +360,13 @@ def assumed(source: Source, facts: Iterable[Fact]) -> tuple[Assumption, ...]:
     given = "because" in source.lines.text
     found: list[Assumption] = []
     told: set[str | int] = set()  # names of the datasets that have a fact
-    for says, path, shortly in facts:
-        why = None
+    for fact in facts:
+        path, why = fact.path, None
         if given and path and path[0] == "datasets":
             told.add(path[1])
             why = reason(source, path)
         span = None if path is None else source.span(path)
-        found.append(Assumption(says, span, why, str(path[0]) if path else "", shortly))
+        found.append(fact._replace(span=span, because=why))
     if given:
         found += _others(source, told)
     return tuple(found)
@@ -397,4 +384,5 @@ def _others(source: Source, told: set[str | int]) -> Iterator[Assumption]:
     for name, path, verb in entries:
         why = reason(source, path)
         if why is not None:
-            yield Assumption(f"`{name}` is as it is {verb}", source.span(path), why, "reasons")
+            says = f"`{name}` is as it is {verb}"
+            yield Assumption(says, path, kind="entry", span=source.span(path), because=why)

@@ -1,4 +1,4 @@
-"""What the author of a spec vouches for: the claim of each entry, comparable across revisions.
+"""The claims of a spec that nobody can check, normalised so that two revisions can be compared.
 
 Everything that an entry declares is part of its claim: what a mechanism guarantees, on which data,
 how far one row moves it, what is dropped or kept, how often it is drawn. Numbers are compared by

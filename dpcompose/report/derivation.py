@@ -376,7 +376,7 @@ def _sums(solution: Solution, total: Bound, theorems: Collection[str | None]) ->
 # ---------------------------------------------------------------------------------------------
 # The views
 
-#: The order of the sentences: the change, what does not change, the costs, and all the rest.
+#: The sort key of a sentence, by the kind of its step; all other kinds come last.
 _ORDER = {"dataset": 0, "partition": 0, "kept": 1, "mechanism": 2}
 
 

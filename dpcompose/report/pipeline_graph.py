@@ -167,7 +167,7 @@ class _Drawing:
         self._passed.add(id(dataset))
         _, told = words.setdefault(id(dataset), (visit, {}))
         above = 1 if visit.above is None else visit.above.copies
-        # In another dataset than a root it is plain whose unit it is.
+        # `of one unit` is omitted below the root.
         text = change.replace(" of one unit", "", visit.above is not None)
         if edge is not None and edge.partition is None and visit.via and visit.via.units > 1:
             text += f", {wording.count_text(visit.via.units)} times"

@@ -132,22 +132,6 @@ class FilterRecord(NamedTuple):
         return max(parts)
 
 
-class Assumption(NamedTuple):
-    """Something that the result rests on and the tool cannot check.
-
-    `span`: the position that declares it; None for those of every report. `because`: why it holds,
-    in the author's words. `of`: the section of the spec that it is about, such as `datasets`.
-    `shortly`: the same in few words, None if it is short, empty where another assumption says it
-    too.
-    """
-
-    says: str
-    span: Span | None
-    because: str | None = None
-    of: str = ""
-    shortly: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Recheck:
     """What the checker went through: how many claims, in how many seconds, and of how many claims

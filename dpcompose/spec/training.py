@@ -1,4 +1,5 @@
-"""What libraries for training call things, and other words whose value changes with the key."""
+"""Keys of training libraries (Opacus, TensorFlow Privacy), and others whose value is converted when
+they are replaced by a key of the spec language."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Keys that are unknown where they stand: what was meant by them, and what follows from that.
+"""Diagnosis of unknown keys: what was meant by them.
 
-Each function reports a key if it knows what was meant, and then gives the paths of all that this
-tells as well: of missing keys, of other unknown ones, and of what they belong to. None: it does
-not know.
+Each function reports a key if it knows what was meant, and then returns the paths whose errors its
+message explains as well: of missing keys, of other unknown ones, and of what they belong to. It
+returns None if it does not know the key.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ from fractions import Fraction
 from dpcompose.core.mechanisms.family import (
     EqualLosses,
     FamilyForm,
-    Trusted,
     drawn_by,
     family_theorem,
 )
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import FormKey, Need, Sort
+from dpcompose.core.theorem import Assumption
 from dpcompose.curves.families import BoundedRange, bounded_range_mu, bounded_range_rho
 from dpcompose.curves.rounding import number
 
@@ -75,7 +75,7 @@ FORM = FamilyForm(
     ),
     relative=True,
     states=("pure",),
-    trusted=Trusted(
+    trusted=Assumption(
         "{}: outcomes are chosen with exactly the weights of the exponential mechanism"
     ),
 )

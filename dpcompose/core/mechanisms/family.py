@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.core.numbers.form_keys import NOISE, REQUIRED, FormKey, Need, Sort
-from dpcompose.core.theorem import Hypothesis, Refused, Role, Test, Use, theorem
+from dpcompose.core.theorem import Assumption, Hypothesis, Refused, Role, Test, Use, theorem
 from dpcompose.curves import Curve, MechanismLoss
 from dpcompose.curves.families import GeometricLoss, equal_steps
 from dpcompose.curves.rounding import ZERO, gaussian_mean_up, sqrt_up
@@ -132,16 +132,6 @@ class OverSteps(EqualLosses):
         return Curve(((part, times),))
 
 
-class Trusted(NamedTuple):
-    """The assumption that a spec's author declares by naming a family; `{}` stands for mechanisms.
-
-    `shortly`: a shorter text without their names; None where `says` is short.
-    """
-
-    says: str
-    shortly: str | None = None
-
-
 #: Why a mechanism is refused for values of its keys: the key, a message and a hint.
 Why = tuple[str, str, str]
 
@@ -167,7 +157,7 @@ class FamilyForm(NamedTuple):
     about: str
     keys: tuple[FormKey, ...]
     states: tuple[Literal["pure", "zcdp", "gdp", "approx"], ...]
-    trusted: Trusted
+    trusted: Assumption
     sensitivity: Need | None = None
     norm: Literal["L1", "L2"] | None = None
     relative: bool = False
@@ -273,7 +263,7 @@ def family_theorem(
 
 
 #: The assumption declared by every mechanism that adds noise.
-EXACTLY_DRAWN = Trusted(
+EXACTLY_DRAWN = Assumption(
     "the noise of {} is drawn from exactly the law stated: no floating-point leaks",
-    "noise as stated, no floating-point leaks",
+    shortly="noise as stated, no floating-point leaks",
 )

@@ -9,7 +9,6 @@ from itertools import product
 
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
-    Trusted,
     drawn_by,
     family_theorem,
     noise_key,
@@ -17,6 +16,7 @@ from dpcompose.core.mechanisms.family import (
 from dpcompose.core.mechanisms.gaussian import OneGaussian
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NUMBER, FormKey, Sort
+from dpcompose.core.theorem import Assumption
 from dpcompose.curves.rounding import number, plural, sqrt_up
 
 #: Up to so many participations the worst steps are searched; beyond, their sum is bounded.
@@ -197,9 +197,9 @@ _PARTICIPATIONS = FormKey("participations", Sort.WHOLE, "In how many steps one r
 _SEPARATION = FormKey(
     "min_separation", Sort.WHOLE, "How many steps later a row takes part again, at least.", 1
 )
-_TRUSTED = Trusted(
+_TRUSTED = Assumption(
     "{}: rows take part in steps as stated, and the noise is drawn from exactly the law stated",
-    "noise and participations as stated",
+    shortly="noise and participations as stated",
 )
 
 FORM = FamilyForm(

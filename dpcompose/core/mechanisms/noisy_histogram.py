@@ -11,7 +11,6 @@ from dpcompose.core.mechanisms.family import (
     ONE_DIRECTION,
     Family,
     FamilyForm,
-    Trusted,
     Why,
     drawn_by,
     family_theorem,
@@ -19,6 +18,7 @@ from dpcompose.core.mechanisms.family import (
 )
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, FormKey, Need, Sort
+from dpcompose.core.theorem import Assumption
 from dpcompose.curves import Curve, Grouped, Response, curve_of
 from dpcompose.curves.families import GeometricLoss, LaplaceLoss
 from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, exp_up, number, plural, power_down
@@ -228,9 +228,9 @@ FORM = FamilyForm(
         ),
     ),
     states=("approx",),
-    trusted=Trusted(
+    trusted=Assumption(
         "{}: keys have the noise stated, and a unit's keys and its part in each are limited",
-        "noise as stated, keys of a unit limited",
+        shortly="noise as stated, keys of a unit limited",
     ),
     by_steps=True,
     make=lambda scale, sigma, noise, threshold, max_keys, max_per_key: NoisyHistogram(
@@ -247,6 +247,8 @@ KEY_SELECTION = FORM._replace(
         FormKey("delta", Sort.NUMBER, "Of the choice of one key.", need=_DELTA, fact=True),
         _MAX_KEYS,
     ),
-    trusted=Trusted("{}: a unit's keys are limited as stated", "keys of a unit limited as stated"),
+    trusted=Assumption(
+        "{}: a unit's keys are limited as stated", shortly="keys of a unit limited as stated"
+    ),
     make=None,
 )

@@ -11,7 +11,6 @@ from typing import ClassVar
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
     OverSteps,
-    Trusted,
     Why,
     drawn_by,
     family_theorem,
@@ -21,6 +20,7 @@ from dpcompose.core.mechanisms.family import (
 )
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, POSITIVE, FormKey, Sort
+from dpcompose.core.theorem import Assumption
 from dpcompose.curves.families import BoundedRange, GeometricLoss, LaplaceLoss
 from dpcompose.curves.rounding import ZERO, number, plural, sqrt_up
 
@@ -189,9 +189,9 @@ _MOVED = FormKey(
 )
 _NOISE = FormKey("noise", Sort.CHOICE, "The noise on each score.", "laplace", choices=NOISES)
 _MONOTONE = monotone_key("scores")
-_TRUSTED = Trusted(
+_TRUSTED = Assumption(
     "{}: scores have the noise stated, for their sensitivity, and no noisy score is released",
-    "noise on scores as stated, names only",
+    shortly="noise on scores as stated, names only",
 )
 
 FORM = FamilyForm(

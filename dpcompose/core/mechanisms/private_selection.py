@@ -10,10 +10,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dpcompose import curves
-from dpcompose.core.mechanisms.family import Family, FamilyForm, Trusted, drawn_by, family_theorem
+from dpcompose.core.mechanisms.family import Family, FamilyForm, drawn_by, family_theorem
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import FormKey, Sort
+from dpcompose.core.theorem import Assumption
 from dpcompose.curves import Curve, Grouped, Points, Renyi, Response, curve_of
 from dpcompose.curves.families import equal_steps
 from dpcompose.curves.rounding import ZERO, bits_up, exp_up, log1p_up, log_inverse_up, number
@@ -417,10 +418,10 @@ FORM = FamilyForm(
         FormKey("runs", Sort.RUNS, "The law of the number of runs, with its mean."),
     ),
     states=("pure", "approx"),
-    trusted=Trusted(
+    trusted=Assumption(
         "the number of runs of {} is drawn from the law stated and never revealed, scores are "
         "computed from the outputs of runs, and each run draws its settings anew",
-        "number of runs as stated, kept secret",
+        shortly="number of runs as stated, kept secret",
     ),
     by_steps=True,
 )

@@ -10,13 +10,13 @@ from fractions import Fraction
 from dpcompose.core.mechanisms.family import (
     EqualLosses,
     FamilyForm,
-    Trusted,
     Why,
     drawn_by,
     family_theorem,
 )
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import POSITIVE, FormKey, Need, Sort
+from dpcompose.core.theorem import Assumption
 from dpcompose.curves import Curve, Points
 from dpcompose.curves.families import (
     KaryResponse,
@@ -200,6 +200,6 @@ FORM = FamilyForm(
     ),
     make=_response,
     states=("pure",),
-    trusted=Trusted("{}: each row is answered by itself, with exactly the odds stated"),
+    trusted=Assumption("{}: each row is answered by itself, with exactly the odds stated"),
     refusal=_refusal,
 )

@@ -8,9 +8,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpcompose import curves
-from dpcompose.core.mechanisms.family import Family, FamilyForm, Trusted, drawn_by, family_theorem
+from dpcompose.core.mechanisms.family import Family, FamilyForm, drawn_by, family_theorem
 from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.theorem import Assumption
 from dpcompose.curves import Curve, Grouped, Points, curve_of
 from dpcompose.curves.families import OUTSIDE, profile_of_clones
 from dpcompose.curves.rounding import ZERO, bits_up, count_text, number
@@ -84,9 +85,9 @@ FORM = FamilyForm(
     about="Randomized reports of rows in a random order.",
     keys=(),
     states=("pure",),
-    trusted=Trusted(
+    trusted=Assumption(
         "{}: every row sends one report by the same randomizer, from its own value alone",
-        "one report of each row by the same randomizer",
+        shortly="one report of each row by the same randomizer",
     ),
 )
 

@@ -10,7 +10,6 @@ from functools import partial
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
     OverSteps,
-    Trusted,
     drawn_by,
     family_theorem,
     monotone_key,
@@ -18,6 +17,7 @@ from dpcompose.core.mechanisms.family import (
 )
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, NUMBER, FormKey, Sort
+from dpcompose.core.theorem import Assumption
 from dpcompose.curves.families import GeometricLoss
 from dpcompose.curves.rounding import plural
 
@@ -92,10 +92,10 @@ FORM = FamilyForm(
         monotone_key("queries"),
     ),
     states=("pure",),
-    trusted=Trusted(
+    trusted=Assumption(
         "{}: thresholds and queries have the noise of sparse vector, for their sensitivity, and "
         "it stops in time",
-        "noise of sparse vector as stated",
+        shortly="noise of sparse vector as stated",
     ),
     by_steps=True,
     refusal=partial(refused_monotone, moved="queries", scale="2·positives·Δ/answer_epsilon"),

@@ -143,12 +143,11 @@ def _finding(finding: Diagnostic, file: str) -> str:
 _MOST_BYTES = 450_000
 
 
-def within_summary(pieces: Iterable[str], most: int | None = None) -> Iterator[str]:
+def within_summary(pieces: Iterable[str]) -> Iterator[str]:
     """Yields as many pieces as a job summary may hold, and a note of how many are left out.
 
     Rows of tables take at most half of the room.
     """
-    most = _MOST_BYTES if most is None else most
     size, rows, parts, waiting = 0, 0, 0, ""
     for piece in pieces:
         waiting += piece
@@ -156,9 +155,9 @@ def within_summary(pieces: Iterable[str], most: int | None = None) -> Iterator[s
             continue
         is_row = waiting.startswith("|")
         size_after = size + len(waiting.encode("utf-8", "replace"))
-        if (is_row and (rows or size_after > most // 2)) or (not is_row and parts):
+        if (is_row and (rows or size_after > _MOST_BYTES // 2)) or (not is_row and parts):
             rows, parts = rows + is_row, parts + (not is_row)
-        elif size_after > most:
+        elif size_after > _MOST_BYTES:
             parts += 1
         else:
             size = size_after

@@ -152,11 +152,9 @@ def text_at(x: float, y: float, text: str, look: str, anchor: str = "") -> str:
     return f'<text class="{look}" x="{number(x)}" y="{number(y)}"{aligned}>{safe(text)}</text>\n'
 
 
-def lines_at(
-    x: float, y: float, step: float, lines: Sequence[str], look: str, anchor: str = ""
-) -> str:
+def lines_at(x: float, y: float, step: float, lines: Sequence[str], look: str) -> str:
     """Returns lines of text, the first with its base line at `y`."""
-    return "".join(text_at(x, y + step * i, line, look, anchor) for i, line in enumerate(lines))
+    return "".join(text_at(x, y + step * i, line, look) for i, line in enumerate(lines))
 
 
 def box(x: float, y: float, across: float, down: float, look: str, radius: float = 0) -> str:
