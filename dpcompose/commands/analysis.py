@@ -22,7 +22,7 @@ from dpcompose.commands.writing.output import (
 )
 from dpcompose.commands.writing.progress import waiting_stream
 from dpcompose.faults import plural
-from dpcompose.render import CHECKERS, RENDERERS, Format
+from dpcompose.render import Format, renderer
 from dpcompose.render.layout import Style
 from dpcompose.render.words.headlines import outcome
 from dpcompose.render.words.problems import NO_SPEC
@@ -145,14 +145,14 @@ def _is_advisable(forms: set[Format], run: Run, single: bool) -> bool:
 
 def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> Rendering[Report]:
     """Returns the function that renders the reports for one output; `main`: for the first one."""
-    renderer = (CHECKERS if checking else RENDERERS)[output.form]
+    render = renderer(output.form, checking)
     style = style_for(output.path, run.look, run.site)
     if output.form is Format.LABEL:
         style = style._replace(day=run.date)
     if output.form is Format.REGISTRY and run.registry_from is not None:
         from dpcompose.commands.check_entries import with_prose_of
 
-        renderer = with_prose_of(run.registry_from)
+        render = with_prose_of(run.registry_from)
 
     def is_shown(report: Report) -> bool:
         """Returns whether the format shows a report, or the count of what was left out."""
@@ -162,14 +162,14 @@ def _rendering(output: Output[Format], run: Run, checking: bool, main: bool) -> 
         return report.status not in hidden
 
     if output.form in _WITHOUT_FAULTS and main:
-        return lambda reports: renderer(filter(is_shown, _complaining(reports, style)), style)
+        return lambda reports: render(filter(is_shown, _complaining(reports, style)), style)
 
     def with_what_is_asked(report: Report) -> Report:
         """Returns a report without the accuracy that was computed for a page beside it."""
         asked = run.level is not None or output.form is Format.HTML
         return report if asked or not report.accuracy else replace(report, accuracy=())
 
-    return lambda reports: renderer(map(with_what_is_asked, filter(is_shown, reports)), style)
+    return lambda reports: render(map(with_what_is_asked, filter(is_shown, reports)), style)
 
 
 def _complaining(reports: Iterable[Report], style: Style) -> Iterator[Report]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -61,20 +62,11 @@ _MODULES = {
 }
 
 
-def _renderer(form: Format, checking: bool) -> Renderer:
-    """Returns the function that renders reports in a format; `checking`: whether an unmet budget is
-    an error, as in the command `check`."""
-    module, _, function = _MODULES[form].partition(":")
+def renderer(form: str, checking: bool = False) -> Renderer:
+    """Returns the function that renders reports in a format, from its module, which is loaded now.
 
-    def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
-        """Yields the text of the reports, by the module of the format, which is loaded now."""
-        made = getattr(import_module(f"dpcompose.render.{module}"), function or "render")
-        found: Iterator[str] = made(reports, style, checking)
-        return found
-
-    return render
-
-
-#: The renderer of every format by name: for `analyze`, and for `check`, where the budget decides.
-RENDERERS: Mapping[str, Renderer] = {form.value: _renderer(form, False) for form in Format}
-CHECKERS: Mapping[str, Renderer] = {form.value: _renderer(form, True) for form in Format}
+    `checking`: whether an unmet budget is an error, as in the command `check`.
+    """
+    module, _, function = _MODULES[Format(form)].partition(":")
+    made = getattr(import_module(f"dpcompose.render.{module}"), function or "render")
+    return partial(made, checking=checking)

@@ -31,7 +31,7 @@ from dpcompose.commands.writing.output import rendered
 from dpcompose.core.change.neighbouring import UNBOUNDED
 from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Diagnostic, printable
-from dpcompose.render import CHECKERS, RENDERERS
+from dpcompose.render import renderer
 from dpcompose.render.help.code_text import codes
 from dpcompose.render.json import dumped
 from dpcompose.render.json.result_schema import result_schema
@@ -85,8 +85,8 @@ NASTY = (
 
 
 def shown(form: str, *reports: Report, checking: bool = False, style: Style | None = None) -> str:
-    renderer = (CHECKERS if checking else RENDERERS)[form]
-    return "".join(renderer(reports, style or Style()))
+    render = renderer(form, checking)
+    return "".join(render(reports, style or Style()))
 
 
 def nasty(text: str) -> tuple[Report, ...]:
@@ -213,9 +213,9 @@ def test_json_comes_out_as_before_it_was_streamed() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "json", "jsonl", *FORMS])
-@pytest.mark.parametrize("renderers", [RENDERERS, CHECKERS], ids=["analyze", "check"])
+@pytest.mark.parametrize("checking", [False, True], ids=["analyze", "check"])
 def test_every_renderer_gives_a_piece_before_it_takes_a_second_report(
-    form: str, renderers: dict[str, Any]
+    form: str, checking: bool
 ) -> None:
     taken = 0
 
@@ -226,7 +226,7 @@ def test_every_renderer_gives_a_piece_before_it_takes_a_second_report(
             yield each
 
     before = 0
-    for _ in renderers[form](counted(), Style()):
+    for _ in renderer(form, checking)(counted(), Style()):
         assert taken <= before + 1
         before = taken
     assert taken == 3 * len(ALL)

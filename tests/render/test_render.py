@@ -36,7 +36,7 @@ from dpcompose.core.theorem import Example, Hypothesis, Theorem
 from dpcompose.errors import printable
 from dpcompose.errors import width as cells
 from dpcompose.pipeline import analyze
-from dpcompose.render import CHECKERS, RENDERERS
+from dpcompose.render import renderer
 from dpcompose.render.help.pages import theorem_page
 from dpcompose.render.json import result
 from dpcompose.render.layout import Style, transliterated
@@ -65,8 +65,8 @@ POSITIVE = st.fractions(min_value=0, max_value=10**6, max_denominator=10**9)
 
 
 def shown(form: str, *reports: Report, style: Style | None = None) -> str:
-    renderer = CHECKERS["text"] if form == "check" else RENDERERS[form]
-    return "".join(renderer(reports, style or Style()))
+    render = renderer("text", True) if form == "check" else renderer(form)
+    return "".join(render(reports, style or Style()))
 
 
 def uncoloured(text: str) -> str:

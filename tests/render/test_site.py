@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from dpcompose.cli import app
 from dpcompose.handbook import code_entries, full_spec, printed_examples, whole_book
 from dpcompose.pipeline import analyze
-from dpcompose.render import RENDERERS
+from dpcompose.render import renderer
 from dpcompose.render.exports import sarif
 from dpcompose.render.help.code_text import snippets
 from dpcompose.render.help.pages import aligned_rows
@@ -198,11 +198,11 @@ def test_rules_of_sarif_lead_to_the_pages(site: dict[str, str]) -> None:
 
 def test_a_report_in_a_coloured_terminal_leads_to_the_pages(site: dict[str, str]) -> None:
     report = analyze(EXAMPLE)
-    text = "".join(RENDERERS["text"]([report], SITED))
+    text = "".join(renderer("text")([report], SITED))
     found = re.findall(r"\x1b\]8;;https://example.org/d/([^\x1b]+)\x1b", text)
     assert {"codes/DPC204.html", "theorems/V.4.html"} <= set(found) <= site.keys()
     bare = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\", "", text)
-    plain = "".join(RENDERERS["text"]([report], Style()))
+    plain = "".join(renderer("text")([report], Style()))
     assert [each.rstrip() for each in bare.splitlines()] == plain.splitlines()
 
 

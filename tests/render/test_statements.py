@@ -19,7 +19,7 @@ from dpcompose.core.model.problem import Goal
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.errors import printable
 from dpcompose.pipeline import analyze
-from dpcompose.render import CHECKERS, RENDERERS
+from dpcompose.render import renderer
 from dpcompose.render.layout import Style
 from dpcompose.render.pictures.label import SIZE, hits
 from dpcompose.render.pictures.svg import text_width
@@ -49,7 +49,7 @@ NASTY = (
 
 
 def shown(form: str, *reports: Report, checking: bool = False, style: Style | None = None) -> str:
-    return "".join((CHECKERS if checking else RENDERERS)[form](reports, style or Style()))
+    return "".join(renderer(form, checking)(reports, style or Style()))
 
 
 @cache

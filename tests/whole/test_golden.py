@@ -9,7 +9,7 @@ import pytest
 from conftest import GOLDEN, LIBRARY, Golden
 
 from dpcompose.pipeline import analyze
-from dpcompose.render import RENDERERS
+from dpcompose.render import renderer
 from dpcompose.render.json import dumped, result
 from dpcompose.render.layout import Style
 from dpcompose.report import Report
@@ -27,7 +27,7 @@ def report(request: pytest.FixtureRequest) -> Report:
 @pytest.mark.slow
 def test_text(report: Report, golden: Golden) -> None:
     name = Path(report.file).stem
-    golden(f"specs/{name}.txt", "".join(RENDERERS["text"]([report], Style())))
+    golden(f"specs/{name}.txt", "".join(renderer("text")([report], Style())))
 
 
 @pytest.mark.slow

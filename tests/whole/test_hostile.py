@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpcompose.pipeline import analyze
-from dpcompose.render import RENDERERS
+from dpcompose.render import renderer
 from dpcompose.render.layout import Style
 
 HEAD = "dpcompose: 1\nprotect: bounded\n"
@@ -143,7 +143,7 @@ def test_numbers_of_thousands_of_digits_are_told() -> None:
     )
     assert report.bound is not None and report.bound.value == 2 * 10 ** (9 * 599)
     for form in ("text", "json"):
-        assert "".join(RENDERERS[form]([report], Style()))
+        assert "".join(renderer(form)([report], Style()))
 
 
 @pytest.mark.parametrize(

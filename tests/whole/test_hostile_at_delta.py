@@ -10,7 +10,7 @@ import pytest
 from asked import written
 
 from dpcompose.pipeline import analyze
-from dpcompose.render import RENDERERS
+from dpcompose.render import renderer
 from dpcompose.render.layout import Style
 from dpcompose.report import Report
 
@@ -32,12 +32,12 @@ def examined(text: str, delta: str = "1e-6") -> Report:
     start = time.process_time()
     report = analyze(text, deltas=[Fraction(delta)], epsilons=[Fraction(1)])
     assert time.process_time() - start < MOST_SECONDS
-    assert "".join(RENDERERS["text"]([report], Style()))
+    assert "".join(renderer("text")([report], Style()))
 
     def nonsense(constant: str) -> None:
         raise AssertionError(f"{constant} in the JSON")
 
-    json.loads("".join(RENDERERS["json"]([report], Style())), parse_constant=nonsense)
+    json.loads("".join(renderer("json")([report], Style())), parse_constant=nonsense)
     for at in (*report.at_delta, *report.at_epsilon):
         assert at.value is None or at.value >= 0
     return report

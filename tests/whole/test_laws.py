@@ -26,7 +26,7 @@ from oracle.generate import random_spec
 
 from dpcompose.core.notions.notion import Notion
 from dpcompose.pipeline import analyze
-from dpcompose.render import RENDERERS
+from dpcompose.render import renderer
 from dpcompose.render.layout import Style
 from dpcompose.report import Report
 
@@ -545,11 +545,11 @@ def test_no_theorem_compared_has_a_bound_below_the_one_reported() -> None:
 RUN = """
 import json, sys
 from dpcompose.pipeline import analyze
-from dpcompose.render import RENDERERS
+from dpcompose.render import renderer
 from dpcompose.render.layout import Style
 texts = json.load(sys.stdin)
 for format in ("json", "text"):
-    sys.stdout.writelines(RENDERERS[format]((analyze(text, "law") for text in texts), Style()))
+    sys.stdout.writelines(renderer(format)((analyze(text, "law") for text in texts), Style()))
 """
 
 
@@ -558,7 +558,7 @@ def test_runs_are_byte_identical() -> None:
     expected = "".join(
         piece
         for form in ("json", "text")
-        for piece in RENDERERS[form]([report(spec) for spec in chosen], Style())
+        for piece in renderer(form)([report(spec) for spec in chosen], Style())
     )
     for hash_seed in ("0", "4294967295"):  # and that of this process
         again = subprocess.run(
