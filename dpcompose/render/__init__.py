@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -63,10 +62,16 @@ _MODULES = {
 
 
 def renderer(form: str, checking: bool = False) -> Renderer:
-    """Returns the function that renders reports in a format, from its module, which is loaded now.
+    """Returns the function that renders reports in a format.
 
     `checking`: whether an unmet budget is an error, as in the command `check`.
     """
     module, _, function = _MODULES[Format(form)].partition(":")
-    made = getattr(import_module(f"dpcompose.render.{module}"), function or "render")
-    return partial(made, checking=checking)
+
+    def render(reports: Iterable[Report], style: Style) -> Iterator[str]:
+        """Yields the text of the reports; the module of the format is loaded now."""
+        made = getattr(import_module(f"dpcompose.render.{module}"), function or "render")
+        found: Iterator[str] = made(reports, style, checking)
+        return found
+
+    return render

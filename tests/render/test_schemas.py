@@ -92,6 +92,7 @@ def changes() -> Iterator[Change | Invalid]:
         yield change(None, Version(name, text), SameTerms((), (budget(rho="1"),)))
         yield change(Version(f"{name}@HEAD", text, path=name), None, SameTerms((DELTA,)))
         yield change(Version(name, text), Version(name, "x: 1", 0, 1))
+        yield change(Version(name, text), Version(name, text))
     for path in BAD:
         yield change(Version("old", path.read_bytes()), Version("new", path.read_bytes()))
 
