@@ -278,8 +278,7 @@ class Problem:
         """Returns the problem in which a row may be in every block of a partition at once."""
 
         def split(old: Partition) -> Partition:
-            kind = overlapping(old.size)
-            return replace(old, kind=kind, max_blocks_per_unit=None, max_rows_per_block=None)
+            return replace(old, kind=overlapping(old.size), max_blocks_per_unit=None)
 
         return replace(self, roots=_copies(self.roots, split=split))
 
