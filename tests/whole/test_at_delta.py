@@ -415,3 +415,14 @@ def test_a_block_that_every_kind_feeds_keeps_a_replaced_row(kinds: str) -> None:
     # Two randomized responses of ε = 1: losses 2, 0 and -2.
     p = math.e / (1 + math.e)
     assert float(found[0][1]) == pytest.approx(p**2 - math.exp(0.5) * (1 - p) ** 2, rel=1e-9)
+
+
+def test_a_way_of_which_little_is_known_roughly_is_kept() -> None:
+    """Below a rare sample every rough bound is far above the bound of the first way."""
+    report = dpcompose.analyze(
+        "dpcompose: 1\nprotect: {relation: bounded, distance: 2}\ndatasets:\n  p: {}\n"
+        "  s: {from: p, map: {kind: sample, poisson: 1e-6}}\nmechanisms:\n"
+        "  - {name: m, reads: s, mechanism: discrete-gaussian, sigma: 2, sensitivity: {one_hot: 1},"
+        " count: 2}\nreport: {delta: 1e-9}\n"
+    )
+    assert report.at_delta[0].value is not None

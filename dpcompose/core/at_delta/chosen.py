@@ -218,7 +218,11 @@ def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
         _, known = least_route(main_routes(first, point))
         if known is not None:
             most = _key(known.upper * (1 + ROUGHLY))
-            ways = [each for each in ways if about[each] <= most or about[each] == _key(None)]
+            ways = [
+                each
+                for each in ways
+                if each == first or about[each] <= most or about[each] == _key(None)
+            ]
     best: Evaluated | None = None
     for composition in ways:
         if best is not None and _no_less(composition, best, point):
