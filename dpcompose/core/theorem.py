@@ -69,7 +69,7 @@ Subject = Literal["release", "touch", "question"]
 
 
 class Assumption(NamedTuple):
-    """Something that a result rests on and the tool cannot check.
+    """An assumption that a report lists: fresh noise, disjoint blocks, a stated sensitivity.
 
     `says`: the sentence; in the one of a family, `{}` stands for its mechanisms. `path`: what
     declares it in the spec; None for what every report assumes. `shortly`: the same in few words;

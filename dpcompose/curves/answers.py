@@ -2,8 +2,8 @@
 order.
 
 `BACKENDS` is the table. They compute the privacy profile itself, each within its own rounding: the
-first that can is as good as any after it, and costs less. Rényi divergences
-only bound the profile, which may be all that is known; `routes` asks for these as well.
+first that can is as good as any after it, and costs less. Rényi divergences only bound the profile,
+which may be all that is known; `routes` asks for these as well.
 """
 
 from __future__ import annotations
@@ -259,26 +259,20 @@ def _least_epsilon(
     """Returns `epsilon_at`, or the ε by Rényi divergences where that is less: it can be where the
     curve of a part is larger than that of any mechanism it stands for."""
     found = epsilon_at(composition, delta, effort)
-    other = _by_divergences(composition, lambda asked: epsilon_by_divergences(asked, delta))
+    other = epsilon_by_divergences(composition, delta) if _divergences_help(composition) else None
     return other if found is None else _smaller(found, other)
 
 
 def _least_delta(composition: Curve, epsilon: Fraction, effort: EvaluationEffort) -> Certified:
     """Returns `delta_at`, or the δ by Rényi divergences where that is less, as `_least_epsilon`."""
     found = delta_at(composition, epsilon, effort)
-    other = _by_divergences(composition, lambda asked: delta_by_divergences(asked, epsilon))
+    other = delta_by_divergences(composition, epsilon) if _divergences_help(composition) else None
     return _smaller(found, other)
 
 
-def _by_divergences(
-    composition: Curve, ask: Callable[[CurveQuestion], Certified | None]
-) -> Certified | None:
-    """Returns the number by Rényi divergences, None where they cannot be less than the profile."""
-    if all(is_tight(part) for part, _ in composition.parts):
-        return None
-    with suppress(*BEYOND_DOUBLES):
-        return ask(CurveQuestion(composition))
-    return None
+def _divergences_help(composition: Curve) -> bool:
+    """Returns whether the number by Rényi divergences may be less than that by the profile."""
+    return not all(is_tight(part) for part, _ in composition.parts)
 
 
 def _smaller(found: Certified, other: Certified | None) -> Certified:
@@ -463,16 +457,22 @@ def _fewer(curve: Curve) -> tuple[Curve, bool]:
 # --- Rényi divergences ---------------------------------------------------------------------------
 
 
-def epsilon_by_divergences(question: CurveQuestion, delta: Fraction) -> Certified | None:
-    """Returns a bound of the least ε at δ, from above only, which may be all that is known; some
-    hundred evaluations of a formula for each part."""
-    found = renyi.epsilon_at(question.curve, delta)
+def epsilon_by_divergences(composition: Curve, delta: Fraction) -> Certified | None:
+    """Returns a bound of the least ε at δ by Rényi divergences, from above only, which may be all
+    that is known; None where they give none. It takes some hundred evaluations of a formula for
+    each part."""
+    found = None
+    with suppress(*BEYOND_DOUBLES):
+        found = renyi.epsilon_at(composition, delta)
     return None if found is None else Certified(found, None, False)
 
 
-def delta_by_divergences(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
-    """Returns a bound of the least δ at ε, as `epsilon_by_divergences`; None where it is 1."""
-    found = renyi.delta_at(question.curve, epsilon)
+def delta_by_divergences(composition: Curve, epsilon: Fraction) -> Certified | None:
+    """Returns a bound of the least δ at ε by Rényi divergences, as `epsilon_by_divergences`; None
+    where it is 1."""
+    found = ONE
+    with suppress(*BEYOND_DOUBLES):
+        found = renyi.delta_at(composition, epsilon)
     return Certified(found, None, False) if found < 1 else None
 
 

@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dpcompose.curves.answers import (
-    CurveQuestion,
     delta_at,
     delta_by_divergences,
     epsilon_at,
@@ -216,13 +215,10 @@ def _shortened(found: Certified) -> Certified:
 
 def _by_divergences(composition: Curve, point: Point) -> Certified | None:
     """Returns the number by Rényi divergences; None where they give none."""
-    question = CurveQuestion(composition)
-    with suppress(*BEYOND_DOUBLES):
-        if point.delta is not None:
-            return epsilon_by_divergences(question, point.delta)
-        assert point.epsilon is not None
-        return delta_by_divergences(question, point.epsilon)
-    return None
+    if point.delta is not None:
+        return epsilon_by_divergences(composition, point.delta)
+    assert point.epsilon is not None
+    return delta_by_divergences(composition, point.epsilon)
 
 
 def quick_bound(composition: Curve, point: Point) -> Fraction | None:

@@ -61,8 +61,8 @@ class Version:
     def report(
         self, terms: SameTerms, deltas: Sequence[Fraction], epsilons: Sequence[Fraction] = ()
     ) -> Report:
-        """Returns the report of this version, with ε at each of `deltas`, δ at each of
-        `epsilons`."""
+        """Returns the analysis of one of the two revisions of a spec that are compared, with ε at
+        each of `deltas` and δ at each of `epsilons`."""
         report = analyze(
             self.data,
             self.name,

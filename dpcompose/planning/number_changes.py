@@ -206,7 +206,8 @@ def _at_points(
 
 
 def _against_adversary(old: Report, new: Report) -> Iterator[NumberChange]:
-    """Yields the change of the ε against the adversary, where both specs name one."""
+    """Yields how the ε against the hypotheses of an adversary differs between two reports, where
+    both specs name an adversary."""
     if old.adversary is None or new.adversary is None:
         return
     bounds = [each.adversary.bound for each in (old, new) if each.adversary is not None]

@@ -1,5 +1,5 @@
-"""The kinds of declarations that nobody but the author of a spec can check, as `forbid` and
-`require-because` name them in settings."""
+"""The names under which settings forbid unchecked declarations of a spec (`forbid`), or ask for a
+reason (`require-because`): disjoint blocks, a cap, a declared relation, and so on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The claims of a spec that nobody can check, normalised so that two revisions can be compared.
+"""What the entries of a spec declare without proof (guarantees, disjoint blocks, caps, rates), in a
+form in which two revisions of the spec are compared.
 
 Everything that an entry declares is part of its claim: what a mechanism guarantees, on which data,
 how far one row moves it, what is dropped or kept, how often it is drawn. Numbers are compared by

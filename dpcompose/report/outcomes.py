@@ -184,8 +184,10 @@ def without_bound(
     solution: Solution | None = None,
     found: CertifiedRelease | None = None,
 ) -> Report:
-    """Returns the report that a release has no finite bound (`no-guarantee`), with the reasons
-    `why`; `found`: as in `outset`."""
+    """Returns the report of a spec whose privacy loss has no finite bound (status `no-guarantee`).
+
+    `why`: the reasons; `found`: as in `outset`.
+    """
     from dpcompose.report.pipeline_graph import without_change
 
     return replace(

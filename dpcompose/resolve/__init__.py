@@ -295,8 +295,8 @@ def _budget(written: WrittenBudget, numbers: Numbers, faults: Faults) -> Budget 
 
 
 def _can_be_met(found: Mapping[str, Fraction | None], faults: Faults) -> bool:
-    """Returns whether a budget in success is not below its own baseline; if it is, reports an
-    error."""
+    """Returns whether the largest chance of a right guess that a budget allows (`success`) is at
+    least the chance without the data (`baseline`), both being given; reports a smaller one."""
     success, baseline = found["success"], found["baseline"]
     if success is None or baseline is None:
         return False

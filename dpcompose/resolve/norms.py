@@ -186,7 +186,8 @@ def _squared(square: Fraction) -> Moves:
 
 
 def in_one_norm(known: list[list[Moves]]) -> list[list[Moves]]:
-    """Returns sensitivities, each with one in L2 added unless all have one norm and unit.
+    """Returns the sensitivities of a mechanism, for several neighbouring relations, in one common
+    norm: where norms or units differ, each relation gets its sensitivity in L2 too.
 
     Along a path only sensitivities in one norm and unit add up, of which each takes the steps that
     one of them takes at most.

@@ -90,8 +90,9 @@ def _in_other_norm(at: UnknownKey, faults: Faults, name: str, noise: str) -> set
 
 
 def _multiplier(at: UnknownKey, faults: Faults, text: str) -> set[Path]:
-    """Reports a noise multiplier, which is σ divided by the sensitivity; returns the paths of the
-    keys that it explains."""
+    """Reports the key `noise_multiplier` of libraries for DP-SGD as a fault, with the `sigma` to
+    write instead: the multiplier times the clipping norm. Returns the paths of the keys whose
+    absence that explains."""
     entry = at.siblings
     clip = next((each for each in _CLIPS if each in entry), None)
     given = entry.get(clip) if clip else "1"

@@ -217,12 +217,9 @@ def evaluate(pattern: LossMultiset, point: Point) -> Evaluated:
         first = min(ways, key=about.__getitem__)
         _, known = least_route(main_routes(first, point))
         if known is not None:
+            about[first] = _key(known.upper)
             most = _key(known.upper * (1 + ROUGHLY))
-            ways = [
-                each
-                for each in ways
-                if each == first or about[each] <= most or about[each] == _key(None)
-            ]
+            ways = [each for each in ways if about[each] <= most or about[each] == _key(None)]
     best: Evaluated | None = None
     for composition in ways:
         if best is not None and _no_less(composition, best, point):

@@ -45,7 +45,7 @@ class Accountant:
 
     algebra: LossAlgebra
     costs: Costs = field(default_factory=dict)
-    effort: Effort = field(default_factory=Effort)
+    effort: Effort = field(default_factory=Effort, init=False)
     _known: dict[tuple[int, State], Answer] = field(default_factory=dict, init=False)
     _pure: Accountant | None = field(default=None, init=False)
 

@@ -229,7 +229,10 @@ class Solver:
         self.tops: list[tuple[Root, Place]] = lay_out(problem)
 
     def with_rows_in_all_blocks(self) -> Solver:
-        """Returns a solver of the problem in which a row may be in every block of a partition."""
+        """Returns a solver of the problem in which a row may be in every block of a partition: this
+        one where there are no partitions."""
+        if not any(dataset.partitions for dataset in self.problem.datasets()):
+            return self
         return Solver(self.problem.with_rows_in_all_blocks(), like=self)
 
     def _solve(self, algebra: LossAlgebra) -> Solution:

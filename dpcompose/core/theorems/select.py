@@ -71,7 +71,8 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
         elif use.role is Role.SEQUENTIAL:
             told, why = True, "gives the same here"
             all_blocks = solver.with_rows_in_all_blocks()
-            found = in_use(entry, use, Setting(all_blocks, all_blocks.solve(solution.notion), True))
+            worst = solution if all_blocks is solver else all_blocks.solve(solution.notion)
+            found = in_use(entry, use, Setting(all_blocks, worst, on_roots=True))
             if found != certified:
                 why = "sound but looser: it charges for every block, whatever one change reaches"
         if isinstance(found, Refused):

@@ -95,10 +95,11 @@ def _taken(forms: Iterable[str], room: int) -> list[str]:
 
 
 def _placed(before: str, forms: Sequence[str], after: str, first: int) -> _Window:
-    """Returns the window of a line: some of its characters as printed (`forms`), between `before`
-    and `after`, which are dots where the line is cut, else empty.
+    """Returns the part of a spec's line that an excerpt below a finding shows, with the column of
+    each character on the screen.
 
-    `first`: the number of the first of these characters in the line, from 0.
+    `forms`: its characters as printed; `first`: the number of the first of them in the line, from
+    0; `before`, `after`: dots where the line is cut, else empty.
     """
     columns = [cell_len(before)]
     for form in forms:

@@ -147,7 +147,8 @@ def _where(report: Report) -> str:
 
 
 def added_unit(shares: Sequence[Share], alone: bool) -> str:
-    """Returns the symbol of the unit in which costs add up; `alone`: as in `cost_table`."""
+    """Returns what the column of shares in the table of costs is a share of: `ε`, `ρ` or `μ²`, or
+    `the sum` where `alone` (see `cost_table`)."""
     return "the sum" if alone else shares[0].bound.notion.facts.unit.split(" ")[0]
 
 

@@ -52,8 +52,8 @@ def outcome(report: Report, checking: bool) -> str:
 
 
 def standing(report: Report, checking: bool) -> Literal["bad", "warn", "good"]:
-    """Returns the colour and the sign of how a spec ends: whether something is wrong, or there are
-    warnings; `checking`: as in `outcome`."""
+    """Returns `bad` for a spec that is invalid, has no finite bound or is over budget, `warn` for
+    one with warnings, else `good`; `checking`: as in `outcome`."""
     verdict = report.verdict
     if report.status != "ok" or (checking if verdict is None else not verdict.ok):
         return "bad"

@@ -101,8 +101,8 @@ def amount_text(value: Fraction, exact: bool = True) -> str:
 
 
 def decimal_text(value: Fraction, exact: bool = True, digits: int = _DIGITS) -> str:
-    """Returns a number ≥ 0 as a decimal; with `≤` if it is rounded up here, or was before, so not
-    `exact`."""
+    """Returns an upper bound ≥ 0 as a decimal of so many `digits`, rounded up: `1.7`, or with `≤`
+    where this rounding, or one before (not `exact`), made it larger: `≤ 3.30761`."""
     decimal = decimal_up(value, digits)
     return decimal if exact and Fraction(decimal) == value else f"≤ {decimal}"
 

@@ -1,4 +1,5 @@
-"""Merges very many different losses into fewer by rounding their parameters up, which dominates.
+"""Upper bounds of compositions of thousands of different mechanisms: like mechanisms are merged by
+rounding their parameters (ε, μ, a shift, a rate) up.
 
 A larger parameter is the same mechanism before a further randomisation: of Laplace and geometric
 noise by more noise of its kind (their generating functions divide with coefficients ≥ 0), of a
