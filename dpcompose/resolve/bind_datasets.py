@@ -17,7 +17,7 @@ from dpcompose.core.change.partitions import PARTITIONS
 from dpcompose.core.change.partitions.partition_kind import PartitionKind, Undivided
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.model.problem import Dataset, Domain, Path, Root, traits_of_root
-from dpcompose.core.numbers.form_keys import Sort
+from dpcompose.core.numbers.form_keys import Need, Sort
 from dpcompose.curves.rounding import listing
 from dpcompose.errors import quoted
 from dpcompose.faults import Faults, plural
@@ -217,21 +217,10 @@ class Datasets:
             if value is not None and key.sort is Sort.COLUMNS:
                 value = frozenset(value)
             elif value is not None and key.sort in (Sort.NUMBER, Sort.MOVES):
-                texts = [(value, at), (None, at)]
-                if isinstance(value, written.Sensitivity):
-                    texts = [
-                        (value.unbounded, (*at, "unbounded")),
-                        (value.bounded, (*at, "bounded")),
-                    ]
-                found: list[Fraction | None] = []
-                for text, where in texts:
-                    number = None
-                    if text is not None:
-                        number = self._numbers.parameter(text, where, key.need, safe="up")
-                        if number is None:
-                            return None
-                    found.append(number)
-                value = found[0] if key.sort is Sort.NUMBER else tuple(found)
+                numbers = self._numbers_of(value, at, key.need)
+                if numbers is None:
+                    return None
+                value = numbers[0] if key.sort is Sort.NUMBER else numbers
             values.append(value)
         try:
             return form.made(*values)
@@ -239,6 +228,25 @@ class Datasets:
             why = error.why
             self._faults.add(why.code, (*path, *why.at), why.says, why.hint, key=error.of_key)
             return None
+
+    def _numbers_of(
+        self, value: str | written.Sensitivity, path: Path, need: Need
+    ) -> tuple[Fraction | None, Fraction | None] | None:
+        """Returns how far a row added or removed moves a value, and a row replaced (None: not
+        given); of a single number that and None. None after an error."""
+        if isinstance(value, written.Sensitivity):
+            texts = [(value.unbounded, (*path, "unbounded")), (value.bounded, (*path, "bounded"))]
+        else:
+            texts = [(value, path), (None, path)]
+        found: list[Fraction | None] = []
+        for text, at in texts:
+            number = None
+            if text is not None:
+                number = self._numbers.parameter(text, at, need, safe="up")
+                if number is None:
+                    return None
+            found.append(number)
+        return found[0], found[1]
 
     # partitions
 
