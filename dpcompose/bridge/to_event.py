@@ -16,7 +16,6 @@ from dpcompose.bridge.values import Unconvertible
 from dpcompose.core.change.maps.sample import AllRows, Sample
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.exponential import Exponential
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
@@ -25,6 +24,7 @@ from dpcompose.core.mechanisms.noisy_max import NoisyMax, PermuteAndFlip
 from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.model.problem import Dataset, Mechanism
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves.rounding import exp_up, sqrt_up

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.mechanisms.accuracy import HIGHEST, accuracy_of
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.problem import Problem
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.curves import COMPARED

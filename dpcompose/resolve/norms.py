@@ -14,10 +14,11 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.family import Family, FamilyForm
+from dpcompose.core.mechanisms.family import FamilyForm
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.matrix import Matrix, Tree
 from dpcompose.core.mechanisms.one_hot import OneHot
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.numbers.form_keys import NUMBER, STEPS, WHOLE_L2, Need
 from dpcompose.curves.rounding import ZERO, is_square, sqrt_up
 from dpcompose.errors import Path

@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[2] / "dpcompose"
 
 #: From the bottom up; rooms on one line do not import each other.
 LAYERS = """
-curves checker
+curves checker errors
 core
-errors memory places
+memory places
 source
 faults
 spec
@@ -33,8 +33,9 @@ __main__
 
 #: The same inside core.
 CORE = """
-theorem numbers
+numbers
 notions
+theorem
 mechanisms
 change
 model

@@ -27,9 +27,9 @@ from dpcompose.core.loss.algebra import Loss, LossAlgebra, Walk
 from dpcompose.core.loss.algebras import Scalars, Survival
 from dpcompose.core.loss.pattern import LossMultiset, MechanismLossOptions
 from dpcompose.core.loss.walk import Answer, How, LossRules, PureNeed
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.problem import Domain, Mechanism, Problem, Root, Statement
 from dpcompose.core.model.tree import Place, lay_out
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve, Grouped, Part, Response, Sampled
 from dpcompose.curves.families import DiscreteGaussianLoss, GeometricLoss, LaplaceLoss

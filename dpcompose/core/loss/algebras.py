@@ -56,7 +56,7 @@ from dpcompose.curves.rounding import (
 )
 
 if TYPE_CHECKING:
-    from dpcompose.core.mechanisms.family import Family
+    from dpcompose.core.notions.concrete_mechanism import Family
 
 
 @dataclass(frozen=True, slots=True)

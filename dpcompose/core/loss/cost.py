@@ -45,7 +45,7 @@ from dpcompose.core.notions.notion import (
 from dpcompose.curves.rounding import ZERO
 
 if TYPE_CHECKING:
-    from dpcompose.core.mechanisms.family import Family
+    from dpcompose.core.notions.concrete_mechanism import Family
 
 #: Steps along a path: (amount of a step, number of such steps).
 _Steps = list[tuple[Amount, int]]

@@ -25,8 +25,8 @@ from dpcompose.core.loss.cost import (
     summed_over_path,
 )
 from dpcompose.core.loss.pair_cost import in_any_order, pair_steps, paths
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.placed import Placed
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import (
     Concentrated,

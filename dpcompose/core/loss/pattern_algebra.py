@@ -53,8 +53,8 @@ from dpcompose.core.loss.pattern_options import (
     read_together,
     unsampled,
 )
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.model.placed import Placed
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
 from dpcompose.curves import (

@@ -17,8 +17,9 @@ from dpcompose.core.mechanisms import (
     skellam,
     sparse_vector,
 )
-from dpcompose.core.mechanisms.family import Family, FamilyForm
+from dpcompose.core.mechanisms.family import FamilyForm
 from dpcompose.core.mechanisms.one_hot import OneHot
+from dpcompose.core.notions.concrete_mechanism import Family
 
 #: Every family by its name in a spec.
 FORMS: dict[str, FamilyForm] = {

@@ -8,11 +8,11 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.skellam import Skellam
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.curves.rounding import exp_up, log_inverse_up, sqrt_up
 
 #: More than the relative error of a quantile or a sum in doubles.

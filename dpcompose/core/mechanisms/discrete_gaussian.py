@@ -10,7 +10,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
 
-from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, Family, FamilyForm, noise_key
+from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, FamilyForm, noise_key
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.numbers.form_keys import WHOLE_L2
 from dpcompose.curves import Concentrated, Curve, maximum
 from dpcompose.curves.families import DiscreteGaussianLoss

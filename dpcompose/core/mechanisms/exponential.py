@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.mechanisms.family import (
-    EqualLosses,
-    FamilyForm,
-    drawn_by,
-    family_theorem,
-)
+from dpcompose.core.mechanisms.family import FamilyForm, drawn_by, family_theorem
+from dpcompose.core.notions.concrete_mechanism import EqualLosses
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import FormKey, Need, Sort
 from dpcompose.core.theorem import Assumption

@@ -1,27 +1,22 @@
-"""The interface of a mechanism family: its keys in a spec, its privacy loss, and its description.
+"""The form of a mechanism family in a spec, and how its theorems enter the book.
 
-A concrete mechanism is known by more than an ε: by the distribution of its privacy loss. Along a
-path of neighbouring tables sensitivities add, which is sharper than group privacy. Each family has
-one file here, and one name in `dpcompose.core.mechanisms`.
+Each family has one file here, and one name in `dpcompose.core.mechanisms`.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
-from dpcompose.core.notions.notion import Notion, convert
+from dpcompose.core.notions.concrete_mechanism import Family
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, REQUIRED, FormKey, Need, Sort
 from dpcompose.core.theorem import Assumption, Hypothesis, Refused, Role, Test, Use, theorem
-from dpcompose.curves import Curve, MechanismLoss
-from dpcompose.curves.families import GeometricLoss, equal_steps
-from dpcompose.curves.rounding import ZERO, gaussian_mean_up, sqrt_up
 
 if TYPE_CHECKING:
+    from dpcompose.core.notions.guarantee import Guarantee
     from dpcompose.core.notions.notion import StatedNumbers
-    from dpcompose.core.theorems.setting import ChargedStep
 
 
 #: Relations under which data are only added or only removed, so that counts move in one direction.
@@ -36,100 +31,6 @@ def noise_key(
     `exactly`: it must be rational.
     """
     return FormKey(name, Sort.NUMBER, says, default, need=NOISE, noise=True, exactly=exactly)
-
-
-class Family(ABC):
-    """A concrete mechanism with its parameters.
-
-    Its methods return bounds for a `shift` of at least 0: the sum of the sensitivities along a path
-    of tables, in the unit of the sensitivities. A family says its loss, and which bounds are known
-    of it beside those that follow from its ε.
-    """
-
-    __slots__ = ()
-
-    @abstractmethod
-    def loss(self, shift: Fraction) -> Curve:
-        """Returns the curve of a dominating pair: the law of the privacy loss at a shift above
-        0."""
-
-    @abstractmethod
-    def describe(self, shift: Fraction) -> str:
-        """Returns the mechanism as text: `Laplace noise of scale 2, sensitivity 1`."""
-
-    def epsilon(self, shift: Fraction) -> Fraction | None:
-        """Returns the least ε at δ = 0, None if there is none."""
-        return None
-
-    def rho(self, shift: Fraction) -> Fraction | None:
-        """Returns the least ρ of zCDP that is known, rounded up; None if none is."""
-        epsilon = self.epsilon(shift)
-        return None if epsilon is None else Fraction(convert(epsilon, Notion.PURE, Notion.ZCDP))
-
-    def mu(self, shift: Fraction) -> Fraction | None:
-        """Returns the least μ of Gaussian DP that is known, rounded up; None if none is."""
-        epsilon = self.epsilon(shift)
-        return None if epsilon is None else gaussian_mean_up(epsilon)
-
-    def mu_squared(self, shift: Fraction) -> Fraction | None:
-        """Returns the square of the least μ, which adds up; None if no μ is known.
-
-        Exact where the square is rational and μ is not.
-        """
-        mu = self.mu(shift)
-        return None if mu is None else mu * mu
-
-    def pair(self) -> tuple[Fraction, Fraction] | None:
-        """Returns an (ε, δ) of the mechanism for one step of its relation, or None if it is not
-        stated in (ε, δ)."""
-        return None
-
-
-class EqualLosses(Family):
-    """A mechanism whose loss is one of a concrete mechanism, or several that are equal: all bounds
-    of it are theirs."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def part(self, shift: Fraction) -> MechanismLoss:
-        """Returns one of the equal losses, that of a concrete mechanism, at a shift."""
-
-    def times(self, shift: Fraction) -> int:
-        """Returns how many such losses compose at a shift."""
-        return 1
-
-    def epsilon(self, shift: Fraction) -> Fraction | None:
-        greatest = self.part(shift).greatest()
-        return None if greatest is None else greatest * self.times(shift)
-
-    def rho(self, shift: Fraction) -> Fraction:
-        if not shift or self.epsilon(shift) == 0:
-            return ZERO
-        return self.part(shift).rho() * self.times(shift)
-
-    def mu(self, shift: Fraction) -> Fraction | None:
-        mu = self.part(shift).mu()
-        return None if mu is None else mu * sqrt_up(Fraction(self.times(shift)))
-
-    def loss(self, shift: Fraction) -> Curve:
-        return Curve(((self.part(shift), self.times(shift)),))
-
-
-class OverSteps(EqualLosses):
-    """A mechanism that is stated for one step of the relation: a shift is a number of steps.
-
-    Where only pure DP is known of it, its loss over several steps is that of geometric noise (Dong,
-    Roth and Su 2022, Theorem 2.14).
-    """
-
-    __slots__ = ()
-
-    def loss(self, shift: Fraction) -> Curve:
-        part, times = self.part(shift), self.times(shift)
-        if isinstance(part, GeometricLoss):
-            return Curve(((equal_steps(1 / part.scale, part.shift), times),))
-        return Curve(((part, times),))
 
 
 #: Why a mechanism is refused for values of its keys: the key, a message and a hint.
@@ -215,6 +116,18 @@ def refused_monotone(
     )
 
 
+class ChargedGuarantee(Protocol):
+    """A guarantee that is charged for a change, as the hypotheses on families see it."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Returns the guarantee that gives the loss."""
+
+    @property
+    def taken(self) -> int:
+        """Returns the number of steps of its relation that the change takes; 0 if none is known."""
+
+
 def drawn_by(name: str, *families: type[Family], but: Test | None = None) -> Hypothesis:
     """Returns the hypothesis that the mechanism charged is of one of the families, as the author
     declares.
@@ -222,9 +135,9 @@ def drawn_by(name: str, *families: type[Family], but: Test | None = None) -> Hyp
     Or that it passes the test `but`. `name`: of the hypothesis; its words are in the handbook.
     """
 
-    def holds(touch: ChargedStep) -> None:
+    def holds(touch: ChargedGuarantee) -> None:
         """Raises `Refused` unless the mechanism charged draws its noise from one of `families`."""
-        noise = touch.first.statement.guarantee.noise
+        noise = touch.guarantee.noise
         # `OneHot` has the noise of every coordinate.
         if isinstance(getattr(noise, "noise", noise), families) or (but and but(touch)):
             return

@@ -6,7 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, Family, FamilyForm, noise_key
+from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, FamilyForm, noise_key
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.numbers.form_keys import NUMBER
 from dpcompose.curves import Curve
 from dpcompose.curves.rounding import number, sqrt_up

@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
-    EqualLosses,
+    ChargedGuarantee,
     FamilyForm,
     drawn_by,
     family_theorem,
     noise_key,
 )
+from dpcompose.core.notions.concrete_mechanism import EqualLosses
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import STEPS
 from dpcompose.curves.families import GeometricLoss, geometric_mu, geometric_rho
 from dpcompose.curves.rounding import number
-
-if TYPE_CHECKING:
-    from dpcompose.core.theorems.setting import ChargedStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +38,11 @@ class Geometric(EqualLosses):
         return f"geometric noise of scale {number(self.scale)}, sensitivity {number(shift)}"
 
 
-def _pure_steps(touch: ChargedStep) -> bool:
+def _pure_steps(touch: ChargedGuarantee) -> bool:
     """Returns whether a guarantee is pure over several steps, which loses no more than geometric
     noise."""
-    guarantee = touch.first.statement.guarantee
-    steps = sum(each or 0 for each in touch.steps)
-    return guarantee.noise is None and guarantee.notion is Notion.PURE and steps > 1
+    stated = touch.guarantee
+    return stated.noise is None and stated.notion is Notion.PURE and touch.taken > 1
 
 
 NOISY = drawn_by("geometric noise", Geometric, but=_pure_steps)

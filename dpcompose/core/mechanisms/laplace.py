@@ -7,12 +7,12 @@ from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
-    EqualLosses,
     FamilyForm,
     drawn_by,
     family_theorem,
     noise_key,
 )
+from dpcompose.core.notions.concrete_mechanism import EqualLosses
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NUMBER
 from dpcompose.curves.families import LaplaceLoss, laplace_mu, laplace_rho

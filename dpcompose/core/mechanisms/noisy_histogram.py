@@ -9,13 +9,13 @@ from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
     ONE_DIRECTION,
-    Family,
     FamilyForm,
     Why,
     drawn_by,
     family_theorem,
     noise_key,
 )
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, FormKey, Need, Sort
 from dpcompose.core.theorem import Assumption

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
-    OverSteps,
     Why,
     drawn_by,
     family_theorem,
@@ -18,6 +17,7 @@ from dpcompose.core.mechanisms.family import (
     noise_key,
     refused_monotone,
 )
+from dpcompose.core.notions.concrete_mechanism import OverSteps
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, POSITIVE, FormKey, Sort
 from dpcompose.core.theorem import Assumption

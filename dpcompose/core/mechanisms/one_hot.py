@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from dpcompose.core.mechanisms.discrete_gaussian import MOST_STEPS, DiscreteGaussian
-from dpcompose.core.mechanisms.family import Family
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.curves import Curve
 from dpcompose.curves.rounding import ZERO, sqrt_up
 

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dpcompose import curves
-from dpcompose.core.mechanisms.family import Family, FamilyForm, drawn_by, family_theorem
+from dpcompose.core.mechanisms.family import FamilyForm, drawn_by, family_theorem
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import FormKey, Sort

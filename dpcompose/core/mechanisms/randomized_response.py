@@ -7,13 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.mechanisms.family import (
-    EqualLosses,
-    FamilyForm,
-    Why,
-    drawn_by,
-    family_theorem,
-)
+from dpcompose.core.mechanisms.family import FamilyForm, Why, drawn_by, family_theorem
+from dpcompose.core.notions.concrete_mechanism import EqualLosses
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import POSITIVE, FormKey, Need, Sort
 from dpcompose.core.theorem import Assumption

@@ -8,7 +8,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpcompose import curves
-from dpcompose.core.mechanisms.family import Family, FamilyForm, drawn_by, family_theorem
+from dpcompose.core.mechanisms.family import FamilyForm, drawn_by, family_theorem
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.guarantee import Guarantee, guaranteed
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Assumption

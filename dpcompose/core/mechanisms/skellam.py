@@ -6,13 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpcompose.core.mechanisms.family import (
-    EXACTLY_DRAWN,
-    EqualLosses,
-    FamilyForm,
-    drawn_by,
-    family_theorem,
-)
+from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, FamilyForm, drawn_by, family_theorem
+from dpcompose.core.notions.concrete_mechanism import EqualLosses
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import STEPS, FormKey, Need, Sort
 from dpcompose.curves.families import LEAST_VARIANCE, SkellamLoss, skellam_rho

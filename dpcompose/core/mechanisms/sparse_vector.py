@@ -9,12 +9,12 @@ from functools import partial
 
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
-    OverSteps,
     drawn_by,
     family_theorem,
     monotone_key,
     refused_monotone,
 )
+from dpcompose.core.notions.concrete_mechanism import OverSteps
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, NUMBER, FormKey, Sort
 from dpcompose.core.theorem import Assumption

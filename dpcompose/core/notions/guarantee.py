@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.notion import SIGNS, Amount, Notion
 from dpcompose.curves.rounding import ZERO
-
-if TYPE_CHECKING:
-    from dpcompose.core.mechanisms.family import Family
 
 
 class Guarantee(NamedTuple):

@@ -16,9 +16,8 @@ def _reads_as(source: Notion, target: Notion, says: str) -> tuple[Hypothesis]:
             ChargedStep,
             source.facts.words,
             says,
-            lambda it: (it.first.statement.guarantee.notion, it.notion) == (source, target),
-            "a guarantee of {0.first.statement.guarantee.notion.value} is read as one of "
-            "{0.notion.value}",
+            lambda it: (it.guarantee.notion, it.notion) == (source, target),
+            "a guarantee of {0.guarantee.notion.value} is read as one of {0.notion.value}",
         ),
     )
 

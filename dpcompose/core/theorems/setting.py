@@ -61,6 +61,16 @@ class ChargedStep(NamedTuple):
         must be one."""
         return self.used[0]
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """Returns the guarantee that gives the loss: the first of them."""
+        return self.first.statement.guarantee
+
+    @property
+    def taken(self) -> int:
+        """Returns the number of steps that the change takes, of those that are known."""
+        return sum(each or 0 for each in self.steps)
+
 
 class Asked(NamedTuple):
     """A bound against an adversary, with the problem and the two hypotheses that it is for."""

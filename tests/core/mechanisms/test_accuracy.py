@@ -16,11 +16,11 @@ from dpcompose.cli import app
 from dpcompose.core.mechanisms.accuracy import HIGHEST, accuracy_of
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
 from dpcompose.core.mechanisms.exponential import Exponential
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.skellam import Skellam
+from dpcompose.core.notions.concrete_mechanism import Family
 
 RESTS = ["0.9", "0.05", "0.001", "1e-6"]
 

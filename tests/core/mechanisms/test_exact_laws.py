@@ -10,13 +10,13 @@ from statistics import NormalDist
 import pytest
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.one_hot import OneHot
 from dpcompose.core.mechanisms.randomized_response import RandomizedResponse
 from dpcompose.core.mechanisms.skellam import Skellam
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.curves.backends.lattice.masses import profile
 from dpcompose.curves.curve import MechanismLoss
 from dpcompose.curves.families.exponential_loss import (

@@ -11,8 +11,9 @@ import pytest
 
 from dpcompose.core.mechanisms import FORMS, form_of
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian, worst_vectors
-from dpcompose.core.mechanisms.family import Family, FamilyForm
+from dpcompose.core.mechanisms.family import FamilyForm
 from dpcompose.core.mechanisms.gaussian import Gaussian
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, NUMBER, STEPS, Sort

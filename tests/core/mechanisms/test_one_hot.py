@@ -16,10 +16,10 @@ from mpmath import mp
 from reference import curves
 
 from dpcompose.core.mechanisms.discrete_gaussian import DiscreteGaussian
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.mechanisms.one_hot import OneHot, least_known
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.curves.answers import delta_at
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 

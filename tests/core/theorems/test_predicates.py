@@ -13,7 +13,6 @@ from dpcompose.core.change.row_facts import Traits
 from dpcompose.core.change.units import PAIR, SINGLE, leaf_item
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, Found, Question
 from dpcompose.core.mechanisms.exponential import Exponential
-from dpcompose.core.mechanisms.family import Family
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.geometric import Geometric
 from dpcompose.core.mechanisms.laplace import Laplace
@@ -27,6 +26,7 @@ from dpcompose.core.mechanisms.skellam import Skellam
 from dpcompose.core.mechanisms.sparse_vector import SparseVector
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Statement
+from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.solver import Solver

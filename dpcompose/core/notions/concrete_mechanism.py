@@ -1,0 +1,109 @@
+"""A concrete mechanism: its privacy loss, and the bounds that are known of it in each notion.
+
+It is known by more than an ε: by the distribution of its privacy loss. Along a path of neighbouring
+tables sensitivities add, which is sharper than group privacy.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+
+from dpcompose.core.notions.notion import Notion, convert
+from dpcompose.curves import Curve, MechanismLoss
+from dpcompose.curves.families import GeometricLoss, equal_steps
+from dpcompose.curves.rounding import ZERO, gaussian_mean_up, sqrt_up
+
+
+class Family(ABC):
+    """A concrete mechanism with its parameters.
+
+    Its methods return bounds for a `shift` of at least 0: the sum of the sensitivities along a path
+    of tables, in the unit of the sensitivities. A family says its loss, and which bounds are known
+    of it beside those that follow from its ε.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def loss(self, shift: Fraction) -> Curve:
+        """Returns the curve of a dominating pair: the law of the privacy loss at a shift above
+        0."""
+
+    @abstractmethod
+    def describe(self, shift: Fraction) -> str:
+        """Returns the mechanism as text: `Laplace noise of scale 2, sensitivity 1`."""
+
+    def epsilon(self, shift: Fraction) -> Fraction | None:
+        """Returns the least ε at δ = 0, None if there is none."""
+        return None
+
+    def rho(self, shift: Fraction) -> Fraction | None:
+        """Returns the least ρ of zCDP that is known, rounded up; None if none is."""
+        epsilon = self.epsilon(shift)
+        return None if epsilon is None else Fraction(convert(epsilon, Notion.PURE, Notion.ZCDP))
+
+    def mu(self, shift: Fraction) -> Fraction | None:
+        """Returns the least μ of Gaussian DP that is known, rounded up; None if none is."""
+        epsilon = self.epsilon(shift)
+        return None if epsilon is None else gaussian_mean_up(epsilon)
+
+    def mu_squared(self, shift: Fraction) -> Fraction | None:
+        """Returns the square of the least μ, which adds up; None if no μ is known.
+
+        Exact where the square is rational and μ is not.
+        """
+        mu = self.mu(shift)
+        return None if mu is None else mu * mu
+
+    def pair(self) -> tuple[Fraction, Fraction] | None:
+        """Returns an (ε, δ) of the mechanism for one step of its relation, or None if it is not
+        stated in (ε, δ)."""
+        return None
+
+
+class EqualLosses(Family):
+    """A mechanism whose loss is one of a concrete mechanism, or several that are equal: all bounds
+    of it are theirs."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def part(self, shift: Fraction) -> MechanismLoss:
+        """Returns one of the equal losses, that of a concrete mechanism, at a shift."""
+
+    def times(self, shift: Fraction) -> int:
+        """Returns how many such losses compose at a shift."""
+        return 1
+
+    def epsilon(self, shift: Fraction) -> Fraction | None:
+        greatest = self.part(shift).greatest()
+        return None if greatest is None else greatest * self.times(shift)
+
+    def rho(self, shift: Fraction) -> Fraction:
+        if not shift or self.epsilon(shift) == 0:
+            return ZERO
+        return self.part(shift).rho() * self.times(shift)
+
+    def mu(self, shift: Fraction) -> Fraction | None:
+        mu = self.part(shift).mu()
+        return None if mu is None else mu * sqrt_up(Fraction(self.times(shift)))
+
+    def loss(self, shift: Fraction) -> Curve:
+        return Curve(((self.part(shift), self.times(shift)),))
+
+
+class OverSteps(EqualLosses):
+    """A mechanism that is stated for one step of the relation: a shift is a number of steps.
+
+    Where only pure DP is known of it, its loss over several steps is that of geometric noise (Dong,
+    Roth and Su 2022, Theorem 2.14).
+    """
+
+    __slots__ = ()
+
+    def loss(self, shift: Fraction) -> Curve:
+        part, times = self.part(shift), self.times(shift)
+        if isinstance(part, GeometricLoss):
+            return Curve(((equal_steps(1 / part.scale, part.shift), times),))
+        return Curve(((part, times),))
