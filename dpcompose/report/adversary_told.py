@@ -12,11 +12,11 @@ from fractions import Fraction
 from dpcompose.core.hypotheses.adversary_at_delta import at_delta, sharper
 from dpcompose.core.hypotheses.adversary_bounds import tell_apart
 from dpcompose.core.hypotheses.beliefs import Found, Question, Rule
-from dpcompose.core.hypotheses.losses import questions
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.block_losses import questions
 from dpcompose.core.search.solver import Solution
-from dpcompose.core.theorems.select import for_question
+from dpcompose.core.theorems.applicable import for_question
 from dpcompose.core.theorems.setting import Asked
 from dpcompose.report import AgainstAdversary, Alternative, At, Bound, Line, Report, Route, Verdict
 from dpcompose.report.outcomes import Case

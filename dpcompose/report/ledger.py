@@ -20,10 +20,10 @@ from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.model.problem import Dataset, Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, Notion
+from dpcompose.core.search.select import select
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
-from dpcompose.core.theorems.select import select
 from dpcompose.curves import Point, upper_of
 from dpcompose.curves.rounding import chance, listing, number, number_below
 from dpcompose.report import (

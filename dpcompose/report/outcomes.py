@@ -228,7 +228,7 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
     )
     if case.extent == "costs":
         return report
-    from dpcompose.core.theorems.select import select
+    from dpcompose.core.search.select import select
     from dpcompose.report import derivation, pipeline_graph
 
     cited, compared = select(case.solver, solution)
@@ -299,8 +299,8 @@ def without_guarantee(case: Case, found: CertifiedRelease) -> Report:
 
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     """Returns the theorems that do not apply, each with the hypothesis that fails."""
+    from dpcompose.core.search.select import select
     from dpcompose.core.theorems.book import in_role
-    from dpcompose.core.theorems.select import select
 
     _, compared = select(case.solver, solution)
     found = [each for each in compared if each.bound is None]

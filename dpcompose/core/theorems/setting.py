@@ -18,9 +18,10 @@ from dpcompose.core.change.units import ChangeUnit, Kind, State, all_leaves
 from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.amplification import NumberAlgebra
 from dpcompose.core.loss.cost import least_amount
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.model.problem import Goal, Partition, Problem, Statement
+from dpcompose.core.model.problem import Goal, Partition, Problem, Root, Statement
 from dpcompose.core.model.tree import Edge, Place
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
@@ -28,7 +29,6 @@ from dpcompose.core.theorem import Refused
 
 if TYPE_CHECKING:
     from dpcompose.core.hypotheses.beliefs import Found, Question
-    from dpcompose.core.search.solver import Solution, Solver, Visit
 
 #: The function of a theorem.
 Bound = Callable[..., Any]
@@ -92,28 +92,25 @@ class Asked(NamedTuple):
 class Setting(NamedTuple):
     """A problem with its losses in one notion, as theorems are asked about it.
 
-    `solution`: the worst change that a search found, with the answers it comes from. `on_roots`:
-    each mechanism is taken together with the maps before it, as one that reads a root.
+    `tops`: the roots with their trees; `loss`: the certified loss of the protected change, in the
+    algebra; `visits`: the datasets that the worst change reaches, from the roots down.
+    `of_one_unit`: returns the loss for one unit of change of a kind, by the identity of the
+    dataset's place; datasets that no such unit reaches are left out. `on_roots`: each mechanism is
+    taken together with the maps before it, as one that reads a root.
     """
 
-    solver: Solver
-    solution: Solution
+    problem: Problem
+    tops: Sequence[tuple[Root, Place]]
+    algebra: NumberAlgebra
+    loss: Loss
+    visits: Sequence[Visit]
+    of_one_unit: Callable[[Kind], dict[int, Loss]]
     on_roots: bool = False
-
-    @property
-    def problem(self) -> Problem:
-        """Returns the problem that is solved."""
-        return self.solver.problem
-
-    @property
-    def algebra(self) -> NumberAlgebra:
-        """Returns the algebra of the losses."""
-        return self.solution.algebra
 
     @property
     def notion(self) -> Notion:
         """Returns the notion of the losses."""
-        return self.solution.notion
+        return self.algebra.notion
 
     @property
     def goal(self) -> Goal:
@@ -123,19 +120,14 @@ class Setting(NamedTuple):
     @property
     def answers(self) -> tuple[Answer, ...]:
         """Returns the loss in each root, for the worst change."""
-        return tuple(each.answer for each in self.solution.visits if each.via is None)
-
-    @property
-    def loss(self) -> Loss:
-        """Returns the total loss, for the worst change."""
-        return self.solution.loss
+        return tuple(each.answer for each in self.visits if each.via is None)
 
     @property
     def top(self) -> Place:
         """Returns the place of the one root of the problem. Raises Refused if there are several."""
-        if len(self.solver.tops) != 1:
+        if len(self.tops) != 1:
             raise Refused("there is more than one table")
-        return self.solver.tops[0][1]
+        return self.tops[0][1]
 
     def statements(self) -> Iterator[tuple[Place, Statement]]:
         """Yields every stated guarantee, after the place of the dataset that its mechanism
@@ -180,29 +172,11 @@ class Setting(NamedTuple):
     def of_blocks(self, kind: Kind) -> list[Loss]:
         """Returns the loss of every block for one unit of change of a kind; of equal blocks at most
         two."""
-        _, blocks = self.only_partition()
-        found: list[Loss] = []
+        partition, blocks = self.only_partition()
         known = self.of_one_unit(kind)
-        for block in blocks:
-            assert block.edge is not None and block.edge.partition is not None
-            size = block.edge.partition.classes[block.edge.block].multiplicity
-            found += [known.get(id(block), self.algebra.zero)] * min(size, 2)
-        return found
-
-    def of_one_unit(self, kind: Kind) -> dict[int, Loss]:
-        """Returns the loss for one unit of change of a kind, by the identity of the dataset's
-        place.
-
-        Datasets that no such unit reaches are left out.
-        """
-        found: dict[int, Loss] = {}
-        algebra = self.algebra
-        for (place, seen), answer in self.solution.accountant.answers().items():
-            leaves = all_leaves(seen)
-            if sum(leaves.values()) == 1 and next(iter(leaves)).kind is kind:
-                old = found.get(place)
-                loss = answer.loss if old is None else algebra.worst_case([old, answer.loss])
-                found[place] = loss
+        found: list[Loss] = []
+        for block, alike in zip(blocks, partition.classes, strict=True):
+            found += [known.get(id(block), self.algebra.zero)] * min(alike.multiplicity, 2)
         return found
 
     # -- one mechanism -------------------------------------------------------------------------
@@ -229,7 +203,7 @@ class Setting(NamedTuple):
 
     def visit(self, place: Place) -> Visit | None:
         """Returns the worst change of the dataset of a place; None if it does not reach it."""
-        return next((each for each in self.solution.visits if each.place is place), None)
+        return next((each for each in self.visits if each.place is place), None)
 
     def first_sample(self) -> tuple[Place, Sample]:
         """Returns the place of the first sample, from the root down, and the sample; `Refused` if

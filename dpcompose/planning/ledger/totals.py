@@ -11,10 +11,10 @@ from dpcompose.core.at_delta.filters import default_notion
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.select import select
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
-from dpcompose.core.theorems.select import select
 from dpcompose.errors import Diagnostic, Span, printable
 from dpcompose.planning.ledger.merging import (
     Merged,

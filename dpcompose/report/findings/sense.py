@@ -12,11 +12,12 @@ from dpcompose.core.change.maps.limit import RowLimit
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import all_leaves
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.model.problem import Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.solver import Solution, Visit
+from dpcompose.core.search.solver import Solution
 from dpcompose.curves.rounding import number
 from dpcompose.errors import Diagnostic
 from dpcompose.report.findings.remarks import Finding

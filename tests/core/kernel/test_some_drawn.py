@@ -32,9 +32,9 @@ from dpcompose.core.change.units import (
 from dpcompose.core.loss.algebra import Walk
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.select import select
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Refused
-from dpcompose.core.theorems.select import select
 from dpcompose.report.recheck import certificate_lines, recheck
 
 F = Fraction

@@ -20,8 +20,8 @@ from dpcompose.core.notions.guarantee import Bound, Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.proof import certificate_of, cost_of, used_statements
+from dpcompose.core.search.select import select
 from dpcompose.core.search.solver import Solver, notions
-from dpcompose.core.theorems.select import select
 from dpcompose.report.derivation import of_solution
 
 F = Fraction

@@ -10,6 +10,7 @@ import pytest
 from core.theorems.for_readers import likelihoods, mixture
 from dpcompose.core.loss.algebras import Pairs, Scalars
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.select import setting_of
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Refused
 from dpcompose.core.theorems import composition
@@ -87,7 +88,7 @@ mechanisms:
 def setting(protect: str):  # type: ignore[no-untyped-def]
     problem = resolve(load(BLOCKS.format(protect=protect), "spec.yaml")).problem
     solver = Solver(problem)
-    return Setting(solver, solver.solve(Notion.PURE))
+    return setting_of(solver, solver.solve(Notion.PURE))
 
 
 def refused(one: Setting) -> set[str]:

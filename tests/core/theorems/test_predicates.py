@@ -29,10 +29,11 @@ from dpcompose.core.model.problem import Statement
 from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.select import setting_of
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Hypothesis, Subject
 from dpcompose.core.theorems.book import BOOK
-from dpcompose.core.theorems.setting import Asked, ChargedStep, Setting
+from dpcompose.core.theorems.setting import Asked, ChargedStep
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
@@ -145,7 +146,7 @@ def test_a_hypothesis_on_a_release(
     if name == "the notion asked for":
         # A pure guarantee is solved in its own notion first: here in another one.
         solver = Solver(subject.problem)
-        subject = Setting(solver, solver.solve(Notion.ZCDP))
+        subject = setting_of(solver, solver.solve(Notion.ZCDP))
     assert checked.refusal(subject) == why
     assert checked.refusal(setting(SPECS[holds])) is None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.hypotheses.beliefs import Belief, Block, Question
@@ -12,11 +11,8 @@ from dpcompose.core.loss.walk import Answer
 from dpcompose.core.model.problem import Dataset, Partition
 from dpcompose.core.model.protected import initial
 from dpcompose.core.model.tree import Place
-
-if TYPE_CHECKING:
-    from dpcompose.core.search.accountant import Accountant
-    from dpcompose.core.search.solver import Solution, Solver
-
+from dpcompose.core.search.accountant import Accountant
+from dpcompose.core.search.solver import Solution, Solver
 
 #: The answers for one row added or removed, by the identity of their places.
 Answers = dict[int, list[Answer]]

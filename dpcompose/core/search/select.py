@@ -6,28 +6,48 @@ each to the release.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
+from dpcompose.core.change.units import Kind, all_leaves
 from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.notions.guarantee import Quantity, bound_of
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Alternative, Refused, Role, Theorem, Use
+from dpcompose.core.theorems.applicable import refusal
 from dpcompose.core.theorems.book import in_role, uses_on
-from dpcompose.core.theorems.setting import Asked, ChargedStep, Setting, finite
-
-if TYPE_CHECKING:
-    from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.core.theorems.setting import Setting, finite
 
 
-def refusal(entry: Theorem, use: Use, subject: Any, notion: Notion | None = None) -> str | None:
-    """Returns why a theorem does not apply to a subject in one of its uses; None where it does.
+def setting_of(solver: Solver, solution: Solution, on_roots: bool = False) -> Setting:
+    """Returns a solution as theorems are asked about it.
 
-    `notion`: that of the losses; None where it does not matter.
+    `on_roots`: each mechanism is taken together with the maps before it, as one that reads a root.
     """
-    if notion is not None and entry.notion not in (None, notion):
-        return f"it is not about {notion.facts.words}"
-    reasons = (each.refusal(subject) for each in entry.checks(use))
-    return next((why for why in reasons if why is not None), None)
+    return Setting(
+        solver.problem,
+        solver.tops,
+        solution.algebra,
+        solution.loss,
+        solution.visits,
+        partial(losses_of_one_unit, solution),
+        on_roots,
+    )
+
+
+def losses_of_one_unit(solution: Solution, kind: Kind) -> dict[int, Loss]:
+    """Returns the loss for one unit of change of a kind, by the identity of the dataset's place.
+
+    Datasets that no such unit reaches are left out.
+    """
+    found: dict[int, Loss] = {}
+    algebra = solution.algebra
+    for (place, seen), answer in solution.accountant.answers().items():
+        leaves = all_leaves(seen)
+        if leaves.total() == 1 and next(iter(leaves)).kind is kind:
+            old = found.get(place)
+            loss = answer.loss if old is None else algebra.worst_case([old, answer.loss])
+            found[place] = loss
+    return found
 
 
 def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
@@ -52,7 +72,7 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
     theorem with a smaller bound (none is known) would be among those compared.
     """
     adaptive, certified = solver.problem.adaptive, solution.loss
-    setting = Setting(solver, solution)
+    setting = setting_of(solver, solution)
     cited: str | None = None
     compared: list[Alternative] = []
     for entry, use in uses_on("release"):
@@ -72,7 +92,7 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
             told, why = True, "gives the same here"
             all_blocks = solver.with_rows_in_all_blocks()
             worst = solution if all_blocks is solver else all_blocks.solve(solution.notion)
-            found = in_use(entry, use, Setting(all_blocks, worst, on_roots=True))
+            found = in_use(entry, use, setting_of(all_blocks, worst, on_roots=True))
             if found != certified:
                 why = "sound but looser: it charges for every block, whatever one change reaches"
         if isinstance(found, Refused):
@@ -100,27 +120,3 @@ def _below(solution: Solution, loss: Loss) -> Quantity | None:
         if algebra.best([alone, solution.loss]) != solution.loss:
             return each
     return None
-
-
-def for_touch(touch: ChargedStep) -> str | None:
-    """Returns the id of the theorem by which a guarantee covers the change of the dataset that is
-    read.
-
-    None where the change is the very one that the guarantee is for.
-    """
-    for entry, use in uses_on("touch"):
-        if refusal(entry, use, touch, touch.notion) is None:
-            return entry.id
-    return None
-
-
-def for_question(asked: Asked) -> str:
-    """Returns the id of the most special theorem behind a bound against an adversary, by its
-    method.
-
-    Raises LookupError if there is none.
-    """
-    for entry, use in uses_on("question"):
-        if asked.found.rule in use.methods and refusal(entry, use, asked) is None:
-            return entry.id
-    raise LookupError(f"no theorem for a bound by {asked.found.rule}")

@@ -21,10 +21,10 @@ from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.select import in_use, select, setting_of
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Theorem
 from dpcompose.core.theorems.book import BOOK, in_role, uses_on
-from dpcompose.core.theorems.select import in_use, select
 from dpcompose.core.theorems.setting import Setting
 from dpcompose.errors import InvalidSpec
 from dpcompose.handbook import whole_book
@@ -48,7 +48,7 @@ def solved(text: str) -> list[tuple[Solver, Solution]]:
 
 def setting(text: str) -> Setting:
     """A spec as the theorems see it."""
-    return Setting(*solved(text)[0])
+    return setting_of(*solved(text)[0])
 
 
 def apply(theorem: str, one: Setting) -> Loss | Refused:
@@ -137,8 +137,8 @@ def test_ids_of_theorems_stand_in_their_entries_alone() -> None:
 
 def test_the_engine_names_no_theorem() -> None:
     """Inside the package, too, ids stand in the decorators and in what an entry is a case of."""
-    for name in ("book", "select", "setting"):
-        tree = ast.parse((ROOT / f"dpcompose/core/theorems/{name}.py").read_text(encoding="utf-8"))
+    for name in ("theorems/book", "theorems/applicable", "theorems/setting", "search/select"):
+        tree = ast.parse((ROOT / f"dpcompose/core/{name}.py").read_text(encoding="utf-8"))
         assert not [
             n.value
             for n in ast.walk(tree)
@@ -352,7 +352,7 @@ def covered(found: Any, by: Any, one: Setting) -> bool:
 def test_cited_is_the_most_special_theorem_with_the_least_bound(long: bool) -> None:
     """And no theorem gives less than what is certified."""
     for name, solver, solution in laws(long):
-        one = Setting(solver, solution)
+        one = setting_of(solver, solution)
         cited, compared = select(solver, solution)
         assert BOOK[cited].notion in (None, one.notion)
         assert cited not in {each.theorem for each in compared}

@@ -11,8 +11,8 @@ from walks import problem_of
 
 from dpcompose.core.hypotheses.beliefs import NONE, Belief, Between, Block, Exactly, equal
 from dpcompose.core.hypotheses.interval import exactly, exponential, logarithm_up
-from dpcompose.core.hypotheses.losses import questions
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.block_losses import questions
 from dpcompose.core.search.solver import Solver
 
 F = Fraction
