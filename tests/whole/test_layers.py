@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cache
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2] / "dpcompose"
 
@@ -75,15 +77,22 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
 }
 
 
+#: Imports for types alone by which files still import each other. The list only shrinks.
+CIRCLES = {
+    ("curves.curve", "curves.backends.renyi.cumulants"),
+    ("curves.curve", "curves.backends.vertical_line.transforms"),
+    ("commands.reading.gather", "commands.repository.revision"),
+    ("commands.reading.policies", "commands.run"),
+}
+
+
 def statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """All statements of a module but what stands there for types alone."""
+    """All statements of a module, those that stand there for types alone among them."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         yield node
         for each in ast.iter_child_nodes(node):
-            if isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING":
-                continue
             if isinstance(each, ast.stmt | ast.ExceptHandler | ast.match_case):
                 waiting.append(each)
 
@@ -142,8 +151,9 @@ def test_every_room_has_a_layer() -> None:
     assert names(ROOT / "render") == set(ranks(RENDER))
 
 
-def test_files_do_not_import_each_other_in_circles() -> None:
-    graph: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+def graph() -> dict[str, set[str]]:
+    """The files of the package by their names with dots, and those that each imports."""
+    found: dict[str, set[str]] = {}
     files = {path.relative_to(ROOT).with_suffix("").parts for path in ROOT.rglob("*.py")}
     for importing, (first, *rest) in imports():
         if first != "dpcompose" or importing == ("__init__",):
@@ -151,9 +161,32 @@ def test_files_do_not_import_each_other_in_circles() -> None:
         module = tuple(rest)
         for file in (module, module[:-1], (*module, "__init__"), (*module[:-1], "__init__")):
             if file in files and file != importing:
-                graph.setdefault(importing, set()).add(file)
+                found.setdefault(".".join(importing), set()).add(".".join(file))
                 break
-    TopologicalSorter(graph).prepare()  # raises CycleError
+    return found
+
+
+def is_circular(files: dict[str, set[str]]) -> bool:
+    try:
+        TopologicalSorter(files).prepare()
+    except CycleError:
+        return True
+    return False
+
+
+def test_files_do_not_import_each_other_in_circles() -> None:
+    found = graph()
+    for importing, imported in CIRCLES:
+        found[importing].remove(imported)
+    assert not is_circular(found)
+
+
+@pytest.mark.parametrize(("importing", "imported"), sorted(CIRCLES))
+def test_a_listed_circle_is_still_one(importing: str, imported: str) -> None:
+    found = graph()
+    for pair in CIRCLES - {(importing, imported)}:
+        found[pair[0]].discard(pair[1])
+    assert is_circular(found)
 
 
 def test_each_third_party_package_has_one_home() -> None:

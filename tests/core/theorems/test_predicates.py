@@ -32,6 +32,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.select import setting_of
 from dpcompose.core.search.solver import Solver
 from dpcompose.core.theorem import Hypothesis, Subject
+from dpcompose.core.theorems.applicable import for_touch
 from dpcompose.core.theorems.book import BOOK
 from dpcompose.core.theorems.setting import Asked, ChargedStep
 from dpcompose.resolve import resolve
@@ -209,6 +210,25 @@ def test_a_step_of_another_noise(theorem: str) -> None:
     why = f"the mechanism is not known to be {type(noise).__name__}"
     assert checked.refusal(touch(noise=Gaussian(F(1)))) == why
     assert checked.refusal(touch(noise=noise)) is None
+
+
+@pytest.mark.parametrize(
+    ("charge", "cited"),
+    [
+        ({}, None),
+        ({"relation": "bounded", "leaf": "pair"}, None),
+        ({"steps": 3}, "III.3"),
+        ({"relation": "euclidean"}, "III.6"),
+        ({"notion": "zcdp"}, "pure-to-zcdp"),
+        ({"notion": "zcdp", "noise": Laplace(F(1))}, "laplace-zcdp"),
+        ({"relation": "bounded", "up": 1, "padded": True}, "IV.15"),
+        ({"up": 1}, "IV.10"),
+    ],
+)
+def test_the_theorem_by_which_a_guarantee_covers_a_change(
+    charge: dict[str, Any], cited: str | None
+) -> None:
+    assert for_touch(touch(**charge)) == cited
 
 
 # --- two hypotheses of an adversary --------------------------------------------------------------
