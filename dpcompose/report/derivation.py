@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from dpcompose.core.change.maps.sample import Sample
-from dpcompose.core.loss.visits import ChangeCharge, Visit
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.loss.walk import Choice
 from dpcompose.core.model.problem import Partition, Path, Problem
 from dpcompose.core.model.tree import Place
@@ -22,7 +22,7 @@ from dpcompose.core.search.proof import (
     theorem_of_change,
     unchanged_places,
 )
-from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.core.search.solver import ChangeCharge, Solution, Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import BOOK, behind, in_role
 from dpcompose.curves.rounding import summed

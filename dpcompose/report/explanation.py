@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dpcompose.core.change.partitions.whereabouts import InOne
 from dpcompose.core.change.units import Kind, State, all_leaves
-from dpcompose.core.loss.visits import ChangeCharge, Visit
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.loss.walk import Choice
 from dpcompose.core.model.problem import Partition
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import bound_of
-from dpcompose.core.search.solver import Solution
+from dpcompose.core.search.solver import ChangeCharge, Solution
 from dpcompose.report import SpanOf, Touch, WorstChange, wording
 
 #: So many mechanisms are written out; the others are counted together.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from dpcompose.core.loss.visits import ChangeCharge, Visit
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.model.problem import (
     BlockClass,
     Dataset,
@@ -15,7 +15,7 @@ from dpcompose.core.model.problem import (
     Root,
 )
 from dpcompose.core.notions.guarantee import Quantity, bound_of
-from dpcompose.core.search.solver import Solution
+from dpcompose.core.search.solver import ChangeCharge, Solution
 from dpcompose.report import At, PipelineKind, PipelineNode, Share, SpanOf, TouchCount, wording
 from dpcompose.report.derivation import Step, same_reach, stated
 

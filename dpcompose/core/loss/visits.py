@@ -1,15 +1,11 @@
-"""The worst change as a path: the datasets that it reaches, and what each mechanism there loses."""
+"""The worst change as a path of the datasets that it reaches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dpcompose.core.change.units import State
-from dpcompose.core.loss.algebra import Loss, LossAlgebra
 from dpcompose.core.loss.walk import Answer, Choice
-from dpcompose.core.model.placed import Placed
-from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
 
 
@@ -29,35 +25,3 @@ class Visit:
     answer: Answer
     via: Choice | None
     above: Visit | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChangeCharge:
-    """The loss of one mechanism on one dataset that the worst change reaches.
-
-    `placed`: its guarantees; `loss`: of all `count` copies of the mechanism, on one of the equal
-    blocks.
-    """
-
-    mechanism: Mechanism
-    placed: tuple[Placed, ...]
-    visit: Visit
-    loss: Loss
-
-    @property
-    def place(self) -> Place:
-        """Returns the place of the dataset that the mechanism reads."""
-        return self.visit.place
-
-    @property
-    def state(self) -> State:
-        """Returns the change of the dataset that the mechanism reads."""
-        return self.visit.state
-
-
-def charges_of(visits: Sequence[Visit], algebra: LossAlgebra) -> Iterator[ChangeCharge]:
-    """Yields the charge of each mechanism that reads a visited dataset and loses anything."""
-    for visit in visits:
-        for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
-            if loss != algebra.zero and visit.state:
-                yield ChangeCharge(mechanism, placed, visit, loss)

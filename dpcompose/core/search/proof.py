@@ -18,14 +18,14 @@ from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.certificate import Certificate, certificate
 from dpcompose.core.loss.algebra import Loss
 from dpcompose.core.loss.cost import needed
-from dpcompose.core.loss.visits import ChangeCharge, Visit
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.loss.walk import How
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
-from dpcompose.core.search.solver import Solution, Solver
+from dpcompose.core.search.solver import ChangeCharge, Solution, Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.applicable import for_touch
 from dpcompose.core.theorems.book import in_role

@@ -15,9 +15,10 @@ from dpcompose.core.loss.algebras import algebra_of
 from dpcompose.core.loss.amplification import NumberAlgebra
 from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.loss.pattern_algebra import Patterns, either
-from dpcompose.core.loss.visits import ChangeCharge, Visit, charges_of
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.loss.walk import Answer
-from dpcompose.core.model.problem import Problem, Root
+from dpcompose.core.model.placed import Placed
+from dpcompose.core.model.problem import Mechanism, Problem, Root
 from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion
@@ -29,6 +30,30 @@ ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
 
 #: The most combinations of a pattern without and one with curves of paths.
 MOST_TOGETHER = 36
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangeCharge:
+    """The loss of one mechanism on one dataset that the worst change reaches.
+
+    `placed`: its guarantees; `loss`: of all `count` copies of the mechanism, on one of the equal
+    blocks.
+    """
+
+    mechanism: Mechanism
+    placed: tuple[Placed, ...]
+    visit: Visit
+    loss: Loss
+
+    @property
+    def place(self) -> Place:
+        """Returns the place of the dataset that the mechanism reads."""
+        return self.visit.place
+
+    @property
+    def state(self) -> State:
+        """Returns the change of the dataset that the mechanism reads."""
+        return self.visit.state
 
 
 #: A root with the worst change of its dataset, and the answer there.
@@ -312,3 +337,11 @@ def _either_way(visits: Sequence[Visit]) -> tuple[Visit, ...]:
         else:
             shown[id(visit)] = visit
     return tuple(shown.values())
+
+
+def charges_of(visits: Sequence[Visit], algebra: LossAlgebra) -> Iterator[ChangeCharge]:
+    """Yields the charge of each mechanism that reads a visited dataset and loses anything."""
+    for visit in visits:
+        for (mechanism, placed), loss in zip(visit.place.mechanisms, visit.answer.own, strict=True):
+            if loss != algebra.zero and visit.state:
+                yield ChangeCharge(mechanism, placed, visit, loss)

@@ -12,7 +12,7 @@ from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.loss.cost import least_amount
 from dpcompose.core.loss.pattern_algebra import Patterns
-from dpcompose.core.loss.visits import ChangeCharge, Visit, charges_of
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.mechanisms import form_of
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Path, Problem, Root
@@ -21,7 +21,7 @@ from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
-from dpcompose.core.search.solver import Solution
+from dpcompose.core.search.solver import ChangeCharge, Solution, charges_of
 from dpcompose.report import At
 from dpcompose.report.certify import CertifiedRelease
 from dpcompose.report.wording import change, listing, number

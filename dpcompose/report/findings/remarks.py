@@ -19,13 +19,13 @@ from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.row_facts import Shape
 from dpcompose.core.change.units import PAIR, ChangeUnit, Kind, all_leaves
 from dpcompose.core.loss.algebra import Loss
-from dpcompose.core.loss.visits import ChangeCharge, Visit
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.mechanisms.gaussian import Gaussian
 from dpcompose.core.mechanisms.private_selection import Selected
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Dataset, Domain, Goal, Mechanism, Path, Problem, Root
 from dpcompose.core.model.tree import Edge, Place
-from dpcompose.core.search.solver import Solution
+from dpcompose.core.search.solver import ChangeCharge, Solution
 from dpcompose.errors import Diagnostic, Level
 from dpcompose.report.wording import count_text, listing
 from dpcompose.source import Source

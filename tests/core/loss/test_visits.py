@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from walks import problem_of
 
-from dpcompose.core.loss.visits import charges_of
+from dpcompose.core.loss.visits import Visit
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.solver import Solver
+from dpcompose.core.search.solver import Solver, charges_of
 
 
 def test_a_charge_knows_where_its_mechanism_reads() -> None:
@@ -25,6 +25,7 @@ def test_a_charge_knows_where_its_mechanism_reads() -> None:
         ("beside", Fraction(1, 2)),
         ("b", Fraction(3)),
     ]
+    assert all(isinstance(each.visit, Visit) for each in charges)
     assert [each.place.dataset.name for each in charges] == ["people", "parts.y"]
     assert all(each.state == each.visit.state for each in charges)
     assert charges[1].visit.above is charges[0].visit
