@@ -13,6 +13,7 @@ from dpcompose.commands.writing.output import print_out
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import printable
 from dpcompose.policy import MENTION
+from dpcompose.policy.codes import RECHECKED
 from dpcompose.policy.settings import (
     DEFAULTS,
     FIELDS,
@@ -124,6 +125,8 @@ def policies_of(run: Run) -> Policies:
         found = [from_environment(variables)]
         found += [layer({key: value}, f"--{key}", "--", NAMED) for key, value in given.items()]
         named = tuple(named_file(each) for each in run.settings)
+        # As strong as a file around a spec: no such file takes it back, what a call names can.
+        found += [Layer({RECHECKED: Said(True, RECHECKED)})] if run.recheck else []
     except BadSettings as error:
         raise BadCall(str(error).replace("--: ", "--")) from error
     revision = None
