@@ -59,6 +59,11 @@ class Revision:
         except (BadCall, Unreadable) as error:
             raise BadSettings(str(error)) from error
 
+    def now(self, file: str) -> Settings:
+        """Returns the settings that the files of the repository around a file have now. Raises
+        BadSettings."""
+        return merge(layers_around(_path(file), self.past.root))
+
     def _files(self, name: str) -> tuple[File, ...]:
         """Returns the settings files in the folder of a file and above, up to the root."""
         folder = os.path.dirname(name)
