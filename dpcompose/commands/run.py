@@ -127,7 +127,15 @@ class Run:
     whole: bool = False
 
     def __post_init__(self) -> None:
-        """Raises BadCall for a bad value, before anything is read."""
+        """Raises BadCall for a bad value, and where files are named from a working folder that is
+        gone, before anything is read."""
+        if self.files or self.file or self.files_from is not None:
+            try:
+                os.getcwd()
+            except OSError as error:
+                raise BadCall(
+                    "the working folder was removed: change to one that is there"
+                ) from error
         _ = self.look, self.limit, self.asked_deltas, self.asked_epsilons, self.resources
         _ = self.level
 
