@@ -236,7 +236,7 @@ def test_a_link_to_another_repository_is_counted_without_its_gitmodules(
     done = called(*command, "specs", "--strict")
     assert done.returncode == 2
     told = done.stderr + done.stdout
-    assert "1 submodule or other folder without files: specs/sub" in " ".join(told.split())
+    assert "1 submodule or other folder without files" in " ".join(told.split())
     git("update-index", "--force-remove", "specs/sub")
     assert called(*command, "specs", "--strict").returncode == 0
 
