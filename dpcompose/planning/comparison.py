@@ -216,7 +216,8 @@ def change(
     direction, numbers, why = compared(before, after)
     changed = edits(was, now)
     if direction != "incomparable" and any(map(_may_move_numbers, changed)):
-        grown = tuple(beyond(numbers, growth(before, after, was, now)))
+        found_more = growth(before, after, was, now, direction == "increased")
+        grown = tuple(beyond(numbers, found_more))
         direction, numbers = "increased" if grown else direction, (*numbers, *grown)
     found = Change(
         before,

@@ -8,7 +8,7 @@ and the δ of the rest larger. All numbers of both versions are computed by the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -34,10 +34,10 @@ from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.source import Source, Value
 
-#: The δ's and the ε at which both versions are compared, beside those that either names. At ε = 0
-#: the δ is the greatest advantage.
-DELTAS = tuple(Fraction(1, 10**power) for power in (3, 6, 9, 12, 1))
-EPSILONS = (Fraction(0),)
+#: The δ's at which both versions are compared, beside those that either names.
+DELTAS = tuple(Fraction(1, 10**power) for power in (3, 6, 9, 12))
+#: A δ, and the ε at which the δ is the greatest advantage: they take longest, and are asked last.
+LAST = Fraction(1, 10), Fraction(0)
 #: A smaller relative increase is one of rounding.
 _CLEARLY = Fraction(1, 10**6)
 #: Where a number is told that grew, those that grew so many times as much are told as well.
@@ -50,13 +50,15 @@ _MOST_PAIRS = 10_000
 class Asked:
     """The points at which two versions of a release are compared.
 
-    `named`: whether the old version, or whoever compares, names a δ.
+    `named`: whether the old version, or whoever compares, names a δ. `grown`: whether the bound is
+    known to have grown, so that only what has no finite bound any more is of interest.
     """
 
     deltas: tuple[Fraction, ...]
     epsilons: tuple[Fraction, ...]
     risk: AskedRisk | None
     named: bool
+    grown: bool
 
 
 @dataclass(frozen=True)
@@ -79,26 +81,32 @@ class Side:
         return None if goal is None else Solver(replace(problem, goal=goal), like=self.solver)
 
 
-def growth(old: Report, new: Report, was: Source, now: Source) -> Iterator[NumberChange]:
+def growth(
+    old: Report, new: Report, was: Source, now: Source, grown: bool = False
+) -> Iterator[NumberChange]:
     """Yields the numbers of a spec that are larger now, those that are not finite any more first.
 
     `old` and `new`: reports of both versions, which protect the same; `was` and `now`: their
-    sources. Of releases whose parameters are chosen along the way nothing is yielded: what they
-    spend of their budget is all that is known of them.
+    sources. `grown`: whether the bound is known to have grown. Once something has, no number is
+    computed that takes long. Of releases whose parameters are chosen along the way nothing is
+    yielded: what they spend of their budget is all that is known of them.
     """
     if old.record is not None or new.record is not None:
         return
     sides = Side(old, resolve(was)), Side(new, resolve(now))
     if any(each.resolved.ledger for each in sides):
         return
-    asked = _asked(sides)
+    asked = _asked(sides, grown)
     found = [*_of_release(sides[0].solver, sides[1].solver, asked, "")]
-    found += _against_adversary(sides, asked)
-    for question in _questions(sides):
-        solvers = [side.asking(question.changes) for side in sides]
-        if solvers[0] is not None and solvers[1] is not None:
+    if not (grown or found):
+        found += _against_adversary(sides, asked)
+    for before, after in _questions(sides):
+        if grown or found:
+            break
+        one, other = sides[0].asking(before.changes), sides[1].asking(after.changes)
+        if one is not None and other is not None:
             about = replace(asked, risk=None)
-            found += _of_release(solvers[0], solvers[1], about, f" about `{question.name}`")
+            found += _of_release(one, other, about, f" about `{after.name}`")
     yield from sorted(found, key=_is_to_infinity, reverse=True)
 
 
@@ -128,7 +136,7 @@ def _times(each: NumberChange) -> float:
     return float(times) if times < _MANY else math.inf
 
 
-def _asked(sides: Sequence[Side]) -> Asked:
+def _asked(sides: Sequence[Side], grown: bool) -> Asked:
     """Returns the points that either version names, and those of the grid."""
     deltas = [at.given for side in sides for at in side.report.at_delta]
     epsilons = [at.given for side in sides for at in side.report.at_epsilon]
@@ -142,7 +150,7 @@ def _asked(sides: Sequence[Side]) -> Asked:
     usual = AskedRisk()
     return Asked(
         tuple(dict.fromkeys((*deltas, *DELTAS))),
-        tuple(dict.fromkeys((*epsilons, *EPSILONS))),
+        tuple(dict.fromkeys(epsilons)),
         AskedRisk(
             tuple(dict.fromkeys((*baselines, *usual.baselines))),
             tuple(dict.fromkeys((*rates, *usual.false_alarms))),
@@ -150,6 +158,7 @@ def _asked(sides: Sequence[Side]) -> Asked:
         if risks or limits
         else None,
         bool(sides[0].report.at_delta),
+        grown,
     )
 
 
@@ -170,21 +179,23 @@ def _of_release(old: Solver, new: Solver, asked: Asked, of: str) -> Iterator[Num
     Where the old losses are at least as bad as the new ones whatever is asked of them, no number
     but the bounds in one notion is computed.
     """
-    both = [[*filter(_is_finite, map(each.solve, notions(each.problem)))] for each in (old, new)]
+    one, other = (
+        (each, [*filter(_is_finite, map(each.solve, notions(each.problem)))]) for each in (old, new)
+    )
     # A notion may have no bound any more: if some δ is named, the ε's there decide.
     decided = asked.named and bool(new.patterns)
-    before, after = ({bound.name: bound for bound in _bounds(solved, of)} for solved in both)
+    before, after = ({bound.name: bound for bound in _bounds(each[1], of)} for each in (one, other))
     bounds = [
         *_grown((e for name, e in before.items() if name in after or not decided), after.values())
     ]
     told = [each for each in bounds if each.name == f"{Notion.PURE.facts.sign}{of}"]
     if old.patterns and not _is_covered(old.patterns, new.patterns):
-        deltas = _with_pairs(asked, both)
-        points = (
-            [*_at_all(solver, solved, deltas, asked, of)]
-            for solver, solved in zip((old, new), both, strict=True)
-        )
-        told += beyond(told, _grown(*points))
+        if not (asked.grown or told):
+            deltas = _with_pairs(asked, (one, other))
+            told += _points_that_grew(one, other, deltas, asked.epsilons, None, of)
+        told += beyond(told, _failure_that_grew(old, new, of))
+        if not (asked.grown or told):
+            told += _points_that_grew(one, other, LAST[:1], LAST[1:], asked.risk, of)
     yield from (*told, *beyond(told, bounds))
 
 
@@ -216,41 +227,65 @@ def _is_covered(old: UndominatedLosses, new: UndominatedLosses) -> bool:
     return bool(new) and len(old) * len(new) <= _MOST_PAIRS and covers(old, new)
 
 
+def _failure_that_grew(old: Solver, new: Solver, of: str) -> Iterator[NumberChange]:
+    """Yields the chance that all is given away, if it grew."""
+    name = f"chance that all is given away{of}"
+    chances = ([_Number(name, _failure(each.patterns))] for each in (old, new) if each.patterns)
+    yield from _grown(*chances) if new.patterns else ()
+
+
 def _failure(patterned: UndominatedLosses) -> Fraction:
     """Returns the greatest chance with which stated δ's give everything away: no ε is finite at a
     smaller δ."""
     return max(min(1 - way.no_failure for way in compositions(each)) for each in patterned)
 
 
-def _with_pairs(asked: Asked, both: Iterable[Iterable[Solution]]) -> tuple[Fraction, ...]:
+#: A solver with its finite solutions.
+_Solved = tuple[Solver, Sequence[Solution]]
+
+
+def _with_pairs(asked: Asked, both: Iterable[_Solved]) -> tuple[Fraction, ...]:
     """Returns the δ's asked for, with those of pairs (ε, δ) that are certified, as far as each
     number still has a grid of its own."""
-    quantities = (each for solved in both for one in solved for each in one.quantities)
+    quantities = (each for _, solved in both for one in solved for each in one.quantities)
     pairs = dict.fromkeys(Fraction(each.delta) for each in quantities if 0 < each.delta < 1)
-    room = MOST_APART - len(asked.deltas) - len(asked.epsilons)
+    room = MOST_APART - len(asked.deltas)
     further = sorted(pairs.keys() - {*asked.deltas})
     step = max(1, -(-len(further) // max(1, room)))
     return (*asked.deltas, *further[::step][: max(0, room)])
 
 
+def _points_that_grew(
+    old: _Solved,
+    new: _Solved,
+    deltas: Sequence[Fraction],
+    epsilons: Sequence[Fraction],
+    risk: AskedRisk | None,
+    of: str,
+) -> Iterator[NumberChange]:
+    """Yields the numbers at some points that grew."""
+    yield from _grown(*(_at_all(*each, deltas, epsilons, risk, of) for each in (old, new)))
+
+
 def _at_all(
-    solver: Solver, solved: Sequence[Solution], deltas: Sequence[Fraction], asked: Asked, of: str
+    solver: Solver,
+    solved: Sequence[Solution],
+    deltas: Sequence[Fraction],
+    epsilons: Sequence[Fraction],
+    asked: AskedRisk | None,
+    of: str,
 ) -> Iterator[_Number]:
-    """Yields the numbers of a release at all points, and an attacker's gain where that is asked."""
-    if not solver.patterns:
-        return
+    """Yields the numbers of a release at some points, and an attacker's gain where that is
+    asked."""
     first = next(iter(solved), None)
-    yield _Number(f"chance that all is given away{of}", _failure(solver.patterns))
-    points = at_points(solver, deltas, asked.epsilons, first, compared=False)
+    points = at_points(solver, deltas, epsilons, first, compared=False)
     for at in (*points[0], *points[1]):
         name = epsilon_at(at.given) if at.wanted == "delta" else delta_at(at.given)
         yield _Number(f"{name}{of}", at.value)
-    if asked.risk is None:
-        return
-    curve = curve_of(solver, first)
-    if curve is not None:
+    curve = None if asked is None else curve_of(solver, first)
+    if asked is not None and curve is not None:
         bounds: Sequence[Quantity] = () if first is None else first.quantities
-        yield from _of_risk(risk_of(curve, asked.risk, points[0], bounds))
+        yield from _of_risk(risk_of(curve, asked, points[0], bounds))
 
 
 def _of_risk(risk: Risk) -> Iterator[_Number]:
@@ -291,30 +326,55 @@ def _of_adversary(found: AgainstAdversary) -> Iterator[_Number]:
         yield _Number(f"{epsilon_at(at.given)} against the adversary", at.value)
 
 
-def _questions(sides: Sequence[Side]) -> list[ColumnQuestion]:
-    """Returns the questions that either version asks about columns, and one for each column that
-    both list, those of a kind once."""
-    named = {frozenset(q.changes): q for side in sides for q in side.resolved.questions}
-    return [
-        *named.values(),
-        *(
-            ColumnQuestion(column, (column,))
-            for column in _unlike_columns(sides)
-            if frozenset((column,)) not in named
-        ),
-    ]
+def _questions(sides: Sequence[Side]) -> Iterator[tuple[ColumnQuestion, ColumnQuestion]]:
+    """Yields the questions that either version asks about columns, and one for each column, those
+    of a kind once; each as it is asked of the old version and of the new one."""
+    names = _same_columns(sides)
+    back = {now: was for was, now in names.items()}
+    asked: dict[frozenset[str], ColumnQuestion] = {}
+    for question in sides[0].resolved.questions:
+        changes = tuple(names.get(each, each) for each in question.changes)
+        asked[frozenset(changes)] = question._replace(changes=changes)
+    asked.update((frozenset(each.changes), each) for each in sides[1].resolved.questions)
+    for column in _unlike_columns(sides, names):
+        asked.setdefault(frozenset((column,)), ColumnQuestion(column, (column,)))
+    known = [_columns(side.resolved.problem) for side in sides]
+    for question in asked.values():
+        before = question._replace(changes=tuple(back.get(e, e) for e in question.changes))
+        # What one of them says to have no such column is no column of both.
+        if all(
+            not there or {*each.changes} <= there.keys()
+            for there, each in zip(known, (before, question), strict=True)
+        ):
+            yield before, question
 
 
-def _unlike_columns(sides: Sequence[Side]) -> list[str]:
-    """Returns columns that both versions list, at most `MOST_ASKED`; of those that no other key of
-    either version mentions, and that the same roots list, one."""
+def _same_columns(sides: Sequence[Side]) -> dict[str, str]:
+    """Returns the name in the new version of each column of the old one: its own, or where both
+    list as many columns of a root, that in its place."""
+    roots = [side.resolved.problem.roots for side in sides]
+    known = [_columns(side.resolved.problem) for side in sides]
+    names = {column: column for column in known[0] if column in known[1] or not known[1]}
+    for was, now in zip(*roots, strict=False):
+        if len(was.columns or ()) == len(now.columns or ()):
+            for old, new in zip(was.columns or (), now.columns or (), strict=True):
+                if old not in known[1] and new not in known[0]:
+                    names.setdefault(old, new)
+    return names
+
+
+def _unlike_columns(sides: Sequence[Side], names: Mapping[str, str]) -> list[str]:
+    """Returns columns that both versions have, by their new names, at most `MOST_ASKED`; of those
+    that no other key of either version mentions, and that the same roots list, one.
+
+    `names`: as of `_same_columns`.
+    """
     text = "\n".join(word for side in sides for word in _words(side.resolved.source.value))
     listed = [_columns(side.resolved.problem) for side in sides]
     kept: dict[object, str] = {}
-    for column, roots in listed[0].items():
-        if column in listed[1]:
-            alike = (roots, listed[1][column])
-            kept.setdefault(column if column in text else alike, column)
+    for was, now in names.items():
+        alike = listed[0].get(was), listed[1].get(now)
+        kept.setdefault(now if was in text or now in text else alike, now)
     return list(kept.values())[:MOST_ASKED]
 
 
