@@ -225,8 +225,9 @@ def diff(run: "Run") -> int:
     patterns with a git revision, and follows renames; a removed spec is a decrease. Entries are
     matched by name, so lines may move.
 
-    --fail-on names the events that exit with 1, separated by commas: `increase`, a larger bound, or
-    one that cannot be compared (another protected relation or notion); `new-assumption`, which
+    --fail-on names the events that exit with 1, separated by commas: `increase`, a bound that is
+    larger, also at another δ, about some column or for an attacker, or that cannot be compared
+    (another protected relation or notion); `new-assumption`, which
     includes post-processing that is declared free; `budget-raised`, a budget of the spec that is
     larger or removed; `population-changed`; `removed-spec`; `settings-changed`. New findings are
     listed from warnings on, and exit with 1 as in `analyze` (--fail-on error, warning or note). The
