@@ -8,6 +8,7 @@ import pytest
 from tables import tables
 
 from dpcompose.planning import comparison
+from dpcompose.planning.growth import growth as growth_of
 
 from .reviewer import changes, commit, run, write
 
@@ -82,7 +83,7 @@ def test_many_specs_that_did_not_change_are_not_compared_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seen: list[str] = []
-    real = comparison.growth
+    real = growth_of
 
     def growth(*given: Any) -> Any:
         seen.append(given[1].file)

@@ -67,8 +67,8 @@ def test_what_is_confirmed_passes() -> None:
         assert run(*command, "--recheck", "s.yaml").exit_code == 0
     gaussian = f"{HEAD}  - {{name: m, reads: t, mechanism: gaussian, sigma: 9, sensitivity: 1}}\n"
     write("g.yaml", f"{gaussian}budget: {{epsilon: 1, delta: 1e-6}}\n")
-    for command in (("check",), ("analyze",), ("analyze", "--quiet", "--delta", "1e-9")):
-        assert run(*command, "--recheck", "g.yaml").exit_code == 0
+    for call in (("check",), ("analyze",), ("analyze", "--quiet", "--delta", "1e-9")):
+        assert run(*call, "--recheck", "g.yaml").exit_code == 0
 
 
 @pytest.mark.parametrize(
