@@ -45,6 +45,7 @@ def analyze(
     audit: Callable[[Source, Report], Report] | None = None,
     lines_above: int = 0,
     recheck: bool = False,
+    held: bool = False,
     certificate: bool = False,
     extent: Extent = "all",
     by_attribute: bool = False,
@@ -63,6 +64,7 @@ def analyze(
     as settings change it. `lines_above` counts the lines above the spec in a stream. The report's
     status says whether there is a bound. `recheck` has the stand-alone checker go through the
     certificate of the bounds; if it refuses one, which is a fault of dpcompose, there is no report.
+    What it does not confirm is an error of the report (DPC214); `held`: only where a budget is met.
     `certificate`: whether the report carries that certificate. `extent`: how much the report says.
     `by_attribute`: whether to say what is learnt of each column that a root lists, by itself.
     `drawn`: whether the report has what pictures of its curves need. `accuracy`: the chance, such
@@ -120,10 +122,10 @@ def analyze(
 
         found = noise_of_answers(resolved.problem, level_of(accuracy), source.span)
         report = replace(report, accuracy=found)
-    if report.rechecked is not None and report.verdict is not None and report.verdict.ok:
+    if report.rechecked is not None:
         from dpcompose.report.recheck import with_gap
 
-        report = with_gap(report)
+        report = with_gap(report, held)
     return report if audit is None else audit(source, report)
 
 
@@ -275,14 +277,15 @@ def check(
 ) -> bool:
     """Returns whether a spec is valid, has a bound, and meets `limit` (default: its own budget).
 
-    `data` and `limit` are those of `analyze`. `recheck`: see there. Raises ValueError where there
-    is no budget to check against, or where the text is a path, and Unproved where a recheck fails.
+    `data` and `limit` are those of `analyze`. `recheck`: see there; what the checker does not
+    confirm does not meet a budget. Raises ValueError where there is no budget to check against, or
+    where the text is a path, and Unproved where a recheck fails.
     """
-    report = analyze(data, name, limit, recheck=recheck, extent="bound")
+    report = analyze(data, name, limit, recheck=recheck, held=True, extent="bound")
     if isinstance(data, str) and report.status == "invalid" and _of_a_path(data):
         raise ValueError(f"the text of a spec is due, and {data!r} is a path: pass Path({data!r})")
     if report.verdict is None:
         if report.status == "invalid":
             return False
         raise ValueError("the spec has no budget, and none was given")
-    return report.verdict.ok
+    return report.verdict.ok and not any(each.code == "DPC214" for each in report.findings)

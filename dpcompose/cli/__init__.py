@@ -114,8 +114,8 @@ def analyze(run: "Run") -> int:
     nothing from dpcompose) on the certificate of the bounds. It derives every claim again from its
     premises, from the stated guarantees to the bound. If it refuses a certificate, dpcompose stops
     with an internal fault and prints no bound. An ε at a δ is confirmed to a tolerance, which the
-    report names. Claims without a rule are reported as not checked; if a budget is met by such a
-    claim, DPC214 warns. --certificate FILE writes the certificate.
+    report names. A number that the checker does not confirm, for want of a rule, is an error
+    (DPC214, exit code 1), which says why. --certificate FILE writes the certificate.
 
     --fix corrects invalid specs where the correction is certain: a synonym of a word, a number in
     another notation, a misspelt key. It shows the corrections, asks on a terminal (elsewhere it
@@ -159,8 +159,8 @@ def check(run: "Run") -> int:
     The budget is that of the options, of the spec (`budget:`), or of the settings, in this order.
     The `max-budget` of the settings applies in addition.
 
-    --recheck, --certificate, --fix and --watch work as in `analyze`. With --recheck --fail-on
-    warning, the checker must confirm that the budget is met.
+    --certificate, --fix and --watch work as in `analyze`. With --recheck the stand-alone checker
+    must confirm that budgets are met; other numbers are not asked of it.
 
     --ledger FOLDER adds FILE to the releases of its population in FOLDER, under the budget of all
     of them, as in `total`. It reports what is spent and left before and after, and fails if the
@@ -225,8 +225,9 @@ def diff(run: "Run") -> int:
     patterns with a git revision, and follows renames; a removed spec is a decrease. Entries are
     matched by name, so lines may move.
 
-    --fail-on names the events that exit with 1, separated by commas: `increase`, a larger bound, or
-    one that cannot be compared (another protected relation or notion); `new-assumption`, which
+    --fail-on names the events that exit with 1, separated by commas: `increase`, a bound that is
+    larger, also at another δ, about some column or for an attacker, or that cannot be compared
+    (another protected relation or notion); `new-assumption`, which
     includes post-processing that is declared free; `budget-raised`, a budget of the spec that is
     larger or removed; `population-changed`; `removed-spec`; `settings-changed`. New findings are
     listed from warnings on, and exit with 1 as in `analyze` (--fail-on error, warning or note). The

@@ -75,6 +75,7 @@ def analyze_files(run: Run, checking: bool = False) -> ExitCode:
         of_many=_extent(forms, run, single=False),
         advisable=_is_advisable(forms, run, gathering.single),
         paged=Format.HTML in forms,
+        unseen=quiet or outputs[0].form in (*_WITHOUT_FAULTS, Format.CERTIFICATE),
         drawn=run.plot or bool(forms & {Format.HTML, Format.LABEL}),
     )
     printed = any(to_standard_output(each.path) for each in outputs)

@@ -42,6 +42,7 @@ from dpcompose.policy.settings import OFF, BadSettings, Settings
 from dpcompose.render.words.problems import UNREADABLE, counted
 from dpcompose.report import Extent, Report
 from dpcompose.report.findings import BudgetsSeen
+from dpcompose.report.recheck import UNCONFIRMED
 from dpcompose.source import Document, documents
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class FileTask(NamedTuple):
     certificates. `extent`: how much of the report is filled in for one spec, `of_many`: for each of
     several. `advisable`: whether the output shows statements that would make a bound less, `drawn`:
     what pictures need. `paged`: whether a page is written, which states the accuracy of answers.
+    `unseen`: whether what is printed has no findings.
     """
 
     run: Run
@@ -73,6 +75,7 @@ class FileTask(NamedTuple):
     advisable: bool = False
     drawn: bool = False
     paged: bool = False
+    unseen: bool = False
 
 
 @dataclass(slots=True)
@@ -316,6 +319,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
             audit=partial(audited, settings, accepted=accepted, document=document.number),
             lines_above=document.lines_before,
             recheck=run.recheck,
+            held=task.checking,
             certificate=task.certificate,
             extent=task.extent if document.number is None else task.of_many,
             by_attribute=run.by is By.ATTRIBUTE,
@@ -379,5 +383,7 @@ def _exit_code(task: FileTask, settings: Settings, report: Report) -> tuple[Exit
     if task.checking and report.verdict is not None and not report.verdict.ok:
         return ExitCode.FAILED, None
 
-    failing = any(settings.fails(each.level) for each in report.findings)
-    return ExitCode.FAILED if failing else ExitCode.FINE, None
+    failing = [each for each in report.findings if settings.fails(each.level)]
+    told = [each.message for each in failing if each.code == UNCONFIRMED and task.unseen]
+    says = f"{report.label}: {told[0]}" if told else None
+    return ExitCode.FAILED if failing else ExitCode.FINE, says

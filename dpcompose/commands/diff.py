@@ -149,10 +149,20 @@ class Comparison(Complaints):
             yield found
 
     def _settings(self, old: str, new: str) -> tuple[str, ...]:
-        """Returns sentences on the settings of a file that changed. Raises BadSettings."""
-        if self.policies.isolated:
+        """Returns sentences on the settings files around a spec that say something else than
+        before. Raises BadSettings.
+
+        Whether they count makes no difference to what a revision is compared with: once the change
+        is merged, they are the policy of the next one. For two files none do where all are ignored.
+        """
+        if self.before is None and self.policies.isolated:
             return ()
-        now = self.policies.settings_of(new)
+        try:
+            now = self.policies.settings_of(new) if self.before is None else self.before.now(new)
+        except BadSettings as error:
+            if not self.policies.isolated:
+                raise
+            return (f"the settings cannot be read: {error}",)
         if self.before is None:
             was = self.policies.settings_of(old)
         else:

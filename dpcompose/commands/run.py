@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,6 +27,10 @@ if TYPE_CHECKING:  # what reads specs is imported by the commands that do
     from dpcompose.commands.reading.policies import Policies
     from dpcompose.commands.repository.revision import Past
     from dpcompose.policy.settings import Settings
+
+
+#: The seconds that are left where the time is over.
+_INSTANT = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -59,6 +64,7 @@ class Run:
     jobs: int | None = None
     max_seconds: float | None = None
     max_memory: int | None = None
+    until: float | None = None
 
     # What is computed.
     epsilon: str | None = None
@@ -121,7 +127,15 @@ class Run:
     whole: bool = False
 
     def __post_init__(self) -> None:
-        """Raises BadCall for a bad value, before anything is read."""
+        """Raises BadCall for a bad value, and where files are named from a working folder that is
+        gone, before anything is read."""
+        if self.files or self.file or self.files_from is not None:
+            try:
+                os.getcwd()
+            except OSError as error:
+                raise BadCall(
+                    "the working folder was removed: change to one that is there"
+                ) from error
         _ = self.look, self.limit, self.asked_deltas, self.asked_epsilons, self.resources
         _ = self.level
 
@@ -177,10 +191,26 @@ class Run:
         except ValueError as error:
             raise BadCall(f"--{error}") from error
 
-    @cached_property
+    @property
     def resources(self) -> Most:
-        """Returns the time and memory that each spec may take."""
-        return limits_of(self.max_seconds, self.max_memory)
+        """Returns the time and memory that each spec may take; of a run that has a clock for all of
+        it (`until`), the time that is left."""
+        most = limits_of(self.max_seconds, self.max_memory)
+        if self.until is None:
+            return most
+        left = max(_INSTANT, self.until - time.monotonic())
+        return most._replace(seconds=left, whole=most.seconds)
+
+    @property
+    def is_over(self) -> bool:
+        """Returns whether the time of the whole run is over."""
+        return self.until is not None and time.monotonic() >= self.until
+
+    def with_one_clock(self) -> Run:
+        """Returns the run with one clock for all of it, from now on, in place of one for each
+        spec."""
+        seconds = self.max_seconds
+        return self if seconds is None else replace(self, until=time.monotonic() + seconds)
 
     @cached_property
     def look(self) -> Look:

@@ -12,12 +12,12 @@ from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Diagnostic, Level
 from dpcompose.pipeline import analyze
 from dpcompose.planning.edits import Edit, edits
+from dpcompose.planning.growth import beyond, growth
 from dpcompose.planning.number_changes import (
     Direction,
     NumberChange,
     alone,
     compared,
-    increased_elsewhere,
     named_parameters,
 )
 from dpcompose.report import At, Bound, Report, Share
@@ -215,9 +215,10 @@ def change(
     vouched = claims(was), claims(now)
     direction, numbers, why = compared(before, after)
     changed = edits(was, now)
-    if direction == "same" and any(map(_edit_sentence, changed)):
-        elsewhere = tuple(increased_elsewhere(before, after))
-        direction, numbers = "increased" if elsewhere else "same", (*numbers, *elsewhere)
+    if direction != "incomparable" and any(map(_may_move_numbers, changed)):
+        found_more = growth(before, after, was, now, direction == "increased")
+        grown = tuple(beyond(numbers, found_more))
+        direction, numbers = "increased" if grown else direction, (*numbers, *grown)
     found = Change(
         before,
         after,
@@ -233,6 +234,16 @@ def change(
         free=newly_free(*vouched),
     )
     return found if found.direction == "same" else replace(found, because=tuple(_because(found)))
+
+
+#: The keys at the top of a spec that change no number: what a report asks is asked of both.
+_OF_NO_NUMBER = frozenset({"title", "population", "budget", "report"})
+
+
+def _may_move_numbers(edit: Edit) -> bool:
+    """Returns whether an edit may change what is certified."""
+    keys = {each.name.split(".")[0] for each in edit.keys}
+    return edit.kind != "spec" or not keys <= _OF_NO_NUMBER
 
 
 def _points_of(points: Sequence[At]) -> tuple[Fraction, ...]:

@@ -15,10 +15,6 @@ from dpcompose.report.wording import neighbours_text
 Direction = Literal["same", "decreased", "increased", "incomparable"]
 #: Numbers at a δ are found by search: a smaller relative difference counts as unchanged.
 NEARLY = Fraction(1, 10**9)
-#: The δ's at which specs with the same bound are compared as well, and the relative difference that
-#: counts there.
-ELSEWHERE = tuple(Fraction(1, 10**power) for power in (3, 6, 9, 12))
-_CLEARLY = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,39 +215,6 @@ def _against_adversary(old: Report, new: Report) -> Iterator[NumberChange]:
 _OF_ADVERSARY = " against the adversary"
 
 
-def increased_elsewhere(old: Report, new: Report) -> Iterator[NumberChange]:
-    """Yields the numbers that increased in a spec whose bound is the same: ε at other δ's, δ at
-    ε = 0 (the greatest advantage), ε against the adversary and about some columns, and bounds in
-    other notions.
-
-    One of two guarantees of a mechanism may have been dropped that the bound does not need.
-    """
-    if old.again is None or new.again is None or old.record is not None:
-        return
-    asked = {"extent": "all", "deltas": ELSEWHERE, "epsilons": (0,)}
-    old, new = old.again(**asked), new.again(**asked)
-    found = [*_at_points(_points(old), _points(new), slack=_CLEARLY)]
-    if old.adversary is not None and new.adversary is not None:
-        points = old.adversary.at_delta, new.adversary.at_delta
-        found += _at_points(*points, _OF_ADVERSARY, _CLEARLY)
-    learnt = {(each.name, each.changes): each.at_delta for each in new.attributes}
-    for each in old.attributes:
-        about = learnt.get((each.name, each.changes), ())
-        found += _at_points(each.at_delta, about, f" about `{each.name}`", _CLEARLY)
-    bounds = {each.notion: each for each in _bounds_without_delta(new)}
-    for bound in _bounds_without_delta(old):
-        now = bounds[bound.notion].value if bound.notion in bounds else None
-        way = _way(bound.value, now, _CLEARLY)
-        found.append(NumberChange(bound.notion.facts.sign, bound.value, now, way))
-    yield from (each for each in found if each.direction == "increased")
-
-
 def _points(report: Report) -> tuple[At, ...]:
     """Returns the numbers of a report at chosen δ's and ε's."""
     return (*report.at_delta, *report.at_epsilon)
-
-
-def _bounds_without_delta(report: Report) -> Iterator[Bound]:
-    """Yields the bound of a release in each notion without a δ."""
-    listed = [report.bound, *(each.bound for each in report.alternatives if each.theorem is None)]
-    yield from (each for each in listed if each is not None and each.delta is None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpcompose.report.findings import APART, FINDING_CODES, REWRITTEN
+from dpcompose.report.recheck import UNCONFIRMED
 
 RELATION, DELTA, BECAUSE, FORBIDDEN = "DPC310", "DPC311", "DPC312", "DPC313"
 CEILING, POPULATION, NOT_ACCEPTED, STALE = "DPC314", "DPC315", "DPC316", "DPC317"
@@ -25,10 +26,12 @@ POLICY_CODES = {
 
 #: Findings that a comment can ignore: remarks, which say nothing against the bound. A release that
 #: is gone or says less is withdrawn by settings alone: the comment would stand in its own spec; and
-#: so is what depends on the other specs of a call.
-IGNORABLE = frozenset(FINDING_CODES) - {REWRITTEN, APART}
+#: so is what depends on the other specs of a call, and what `--recheck` asks for.
+IGNORABLE = frozenset(FINDING_CODES) - {REWRITTEN, APART, UNCONFIRMED}
 #: Findings that settings can turn off, and those whose level they can set.
-REMOVABLE = IGNORABLE | {REWRITTEN, APART, UNUSED, STALE}
+REMOVABLE = IGNORABLE | {REWRITTEN, APART, UNCONFIRMED, UNUSED, STALE}
+#: What stands for `--recheck` among the keys of settings, of which it is none.
+RECHECKED = "--recheck"
 #: The keys of settings that require a finding, by its code.
 REQUIRED_BY = {
     RELATION: ("require-relation",),
@@ -37,5 +40,6 @@ REQUIRED_BY = {
     FORBIDDEN: ("forbid",),
     CEILING: ("max-budget",),
     POPULATION: ("populations", "require-population"),
+    UNCONFIRMED: (RECHECKED,),
 }
 ADJUSTABLE = REMOVABLE | REQUIRED_BY.keys()

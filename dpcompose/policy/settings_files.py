@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from dpcompose.errors import nearest, printable, quoted
-from dpcompose.places import real, some_above, strays
+from dpcompose.places import is_below, real, some_above, strays
 from dpcompose.policy.settings import (
     FIELDS,
     VARIABLES,
@@ -62,18 +62,19 @@ def names(spec: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((os.path.abspath(spec), real(spec))))
 
 
-def layers_around(spec: str) -> list[Layer]:
+def layers_around(spec: str, top: str = os.sep) -> list[Layer]:
     """Returns the layers of the settings files around a spec, those of the nearest folder first.
 
     They stand in its folder and in those above, up to one that says `root = true`; `dpcompose.toml`
-    and a `pyproject.toml` with a table `[tool.dpcompose]` count both. Raises BadSettings.
+    and a `pyproject.toml` with a table `[tool.dpcompose]` count both. `top`: those in this folder
+    and below it are meant. Raises BadSettings.
     """
     found: list[Layer] = []
     for name in names(spec):
         folder = os.path.dirname(name)
         for each in (*some_above(folder), folder):
             files = _nearest(each)
-        found += [file.layer(name) for file in files]
+        found += [file.layer(name) for file in files if is_below(real(file.folder), top)]
     return found
 
 

@@ -138,16 +138,19 @@ class Recheck:
     it knows no rule, by reason.
 
     `points`: the δ's at which it confirmed an ε, each with the part of ε to which it did.
+    `uncompared`: what of the spec it did not compare with the certificate.
     """
 
     claims: int
     seconds: float
     unchecked: tuple[tuple[str, int], ...] = ()
     points: tuple[tuple[Fraction, Fraction], ...] = ()
+    uncompared: tuple[str, ...] = ()
 
     def plus(self, other: Recheck) -> Recheck:
         """Returns both together."""
         reasons = Counter(dict(self.unchecked)) + Counter(dict(other.unchecked))
         seconds = self.seconds + other.seconds
         unchecked = tuple(sorted(reasons.items()))
-        return Recheck(self.claims + other.claims, seconds, unchecked, self.points)
+        claims = self.claims + other.claims
+        return Recheck(claims, seconds, unchecked, self.points, self.uncompared)

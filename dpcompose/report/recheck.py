@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -86,42 +86,101 @@ def recheck(certificate: Sequence[str], text: bytes | None = None) -> Recheck:
     from dpcompose import checker
 
     start = time.perf_counter()
+    uncompared: tuple[str, ...] = ()
     try:
         found = checker.check(certificate)
         if text is not None:
-            checker.compare(certificate, text)
+            uncompared = tuple(sorted(checker.compare(certificate, text).left))
     except checker.Rejected as refused:
         raise Unproved(f"the checker refuses the certificate: {refused}") from refused
     seconds = time.perf_counter() - start
     left = sorted((why, len(places)) for why, places in found.unchecked.items())
     points = tuple((delta, within) for _, delta, within in found.points)
-    return Recheck(found.checked, seconds, tuple(left), points)
+    return Recheck(found.checked, seconds, tuple(left), points, uncompared)
 
 
-def with_gap(report: Report) -> Report:
-    """Returns the report, with a remark where the checker does not confirm its verdict."""
-    why = unconfirmed(report)
-    if why is None:
+def with_gap(report: Report, held: bool = False) -> Report:
+    """Returns a report that the checker has gone through, with an error (DPC214) where it does not
+    confirm what is stated.
+
+    `held`: whether only the numbers matter that meet a budget.
+    """
+    missing = unconfirmed(report, held)
+    if not missing:
         return report
-    hint = "`--fail-on warning` fails where a number rests on the engine alone"
-    remark = Diagnostic("DPC214", why, report.place, hint, "warning")
-    return replace(report, findings=in_order((*report.findings, remark)))
+    found = report.rechecked
+    assert found is not None
+    why = [f"it has no rule for {each}" for each, _ in found.unchecked if each != _RESTS]
+    why += [f"it does not compare `{each}` of the spec" for each in found.uncompared]
+    says = f"the checker does not confirm {', '.join(missing)}"
+    says += f": {'; '.join(why)}" if why else ""
+    error = Diagnostic(UNCONFIRMED, says, report.place, _HINT)
+    return replace(report, findings=in_order((*report.findings, error)))
 
 
-def unconfirmed(report: Report) -> str | None:
-    """Returns why the number that meets the budget is not confirmed, None where it is."""
-    found, verdict = report.rechecked, report.verdict
-    assert found is not None and verdict is not None
-    if verdict.at is not None and verdict.at.wanted == "delta":
-        if verdict.at.given in dict(found.points):
-            return None
-        says = f"ε at δ = {number(verdict.at.given)}"
-    elif report.risk is not None or verdict.limit.of_risk or verdict.of_adversary:
-        says = "a budget in risk or against an adversary"
-    elif found.claims and not found.unchecked:
-        return None
-    else:
-        says = "the bound"
-    missing = [why for why, _ in found.unchecked]
-    rules = f": it has no rule for {', '.join(missing)}" if missing else ""
-    return f"the checker does not confirm {says}{rules}"
+UNCONFIRMED = "DPC214"
+#: What the checker says of a number where it has no rule for claims, which are told by themselves.
+_RESTS = "a number that rests on claims that were not checked"
+_HINT = (
+    "it rests on the engine alone; settings that a call names accept that for the specs of an "
+    'override: severity = {DPC214 = "warning"}'
+)
+
+
+def unconfirmed(report: Report, held: bool = False) -> tuple[str, ...]:
+    """Returns the numbers of a report that the checker does not confirm, in words.
+
+    `held`: whether only those matter that meet a budget; otherwise all that are stated do.
+    """
+    found = report.rechecked
+    assert found is not None
+    whole = bool(found.claims) and not found.unchecked and not found.uncompared
+    points = () if found.uncompared else tuple(delta for delta, _ in found.points)
+    missing = [*_held_unconfirmed(report, whole, points)]
+    if not held:
+        missing += [] if whole or report.bound is None else [_BOUND]
+        missing += [
+            _epsilon_at(at.given)
+            for at in report.at_delta
+            if at.value is not None and at.given not in points
+        ]
+        told = [name for name in report.not_rechecked if name != "at_delta"]
+        learnt = report.attributes
+        told += ["attributes"] if any(each.at_delta or each.risk for each in learnt) else []
+        missing += [_STATED[name] for name in told]
+    return tuple(dict.fromkeys(missing))
+
+
+def _held_unconfirmed(report: Report, whole: bool, points: Sequence[Fraction]) -> Iterator[str]:
+    """Yields the numbers that meet a budget and are not confirmed.
+
+    `whole`: whether every claim about the bounds is confirmed; `points`: the δ's at which the ε is.
+    """
+    verdicts = [each for each in (report.verdict, *report.ceilings) if each is not None and each.ok]
+    for verdict in verdicts:
+        if verdict.limit.of_risk or verdict.of_adversary:
+            yield "a budget in risk or against an adversary"
+        elif verdict.at is not None:
+            if verdict.at.given not in points:
+                yield _epsilon_at(verdict.at.given)
+        elif not whole:
+            yield _BOUND
+    shown = {each.limit for each in verdicts}
+    for limit in report.limits:  # a report has one verdict, and further budgets hold as well
+        delta = dict(limit.parameters).get("delta")
+        if limit not in shown and verdicts and not whole and (limit.of_risk or delta not in points):
+            yield _BOUND
+
+
+def _epsilon_at(delta: Fraction) -> str:
+    """Returns what the ε at a δ is called."""
+    return f"ε at δ = {number(delta)}"
+
+
+_BOUND = "the bound"
+_STATED = {
+    "at_epsilon": "the numbers at a chosen ε",
+    "risk": "what an attacker gains",
+    "adversary": "what holds against the adversary",
+    "attributes": "what is learnt of columns at a δ",
+}

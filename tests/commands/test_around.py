@@ -220,3 +220,23 @@ def test_the_hooks_call_commands_that_exist_on_the_right_files() -> None:
         files = re.compile(hook["files"])
         assert all(files.search(name) for name in ("pipeline.dp.yaml", "a/b.dp.yml"))
         assert not any(files.search(name) for name in ("a.yaml", "dp.yaml", "a.dp.yaml.orig"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="elsewhere such a folder cannot be removed")
+@pytest.mark.parametrize(
+    "call",
+    [["check", "x.yaml"], ["check"], ["analyze", "--jobs", "2", "."], ["diff", "a", "b"],
+     ["diff", "--against", "HEAD", "a"], ["total", "a"], ["accept", "a"], ["fit", "a"]],
+)  # fmt: skip
+def test_a_removed_working_folder_is_a_bad_call(
+    call: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    result = run(*call)
+    monkeypatch.chdir(tmp_path)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "dpcompose: the working folder was removed: change to one that is there\n"
+    )

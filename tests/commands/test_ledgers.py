@@ -7,7 +7,9 @@ import json
 import os
 import random
 import subprocess
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import git, run
@@ -15,6 +17,7 @@ from contracts import checked
 from tables import tables
 from volume import seeds
 
+from dpcompose.planning.ledger import totals as ledger_totals
 from dpcompose.policy import settings_files
 
 TABLES = tables(__file__)
@@ -423,3 +426,30 @@ def test_a_merge_that_keeps_its_own_side_takes_a_release_out(ledger: Path, neste
     git("checkout", "base", "--", "ledger/late.yaml")
     git("commit", "-qm", "brought back")
     assert looked_through(0) == []
+
+
+def test_one_clock_for_all_of_it_says_which_release_was_reached(
+    ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = ledger_totals._total
+
+    def slow(population: str | None, releases: Any, asked: Any) -> Any:
+        if asked.part and len(releases) == 2:
+            time.sleep(600)
+        return real(population, releases, asked)
+
+    monkeypatch.setattr(ledger_totals, "_total", slow)
+    call = ("total", "ledger", *BUDGET, "--over-time", "--max-seconds")
+    result = run(*call, "15")
+    assert result.exit_code == 3 and not result.stdout
+    assert result.stderr.endswith(
+        "dpcompose: nothing was added up: not analysed: all of it takes longer than the 15 s of "
+        "--max-seconds, and ledger/b.yaml, release 2 of 2, was reached\n"
+    )
+
+
+def test_a_clock_that_is_over_at_once_ends_at_the_first_release(ledger: Path) -> None:
+    result = run("total", "ledger", *BUDGET, "--over-time", "--max-seconds", "0.001")
+    assert result.exit_code == 3 and not result.stdout
+    assert "the 0.001 s of --max-seconds, and ledger/a.yaml was reached" in result.stderr
+    assert run("total", "ledger", *BUDGET, "--over-time", "--max-seconds", "600").exit_code == 0

@@ -142,9 +142,104 @@ def test_settings_that_change_are_told(path: str, text: str | None) -> None:
     assert run(*call, "--fail-on", "settings-changed").exit_code == 1
     assert re.search("\nSettings  ─+\n`", run(*call).stdout)
     assert "\n**Settings**\n\n- " in run(*call, "--format", "markdown").stdout
-    assert changes(run(*call, "--format", "json", "--isolated"))[0]["events"] == []
+    # None of them counts for what they come with, and all of them for the next change.
+    alone = "--isolated", "--settings-from", "HEAD"
+    assert changes(run(*call, "--format", "json", *alone))[0]["events"] == ["settings-changed"]
     named = run(*call, "--settings-from", "HEAD", "--fail-on", "increase")
     assert named.exit_code == 0
+
+
+CI = ("--settings-from", "base", "--isolated", "--strict", "--fail-on", EVENTS)
+
+
+def settings_changed(*files: str) -> tuple[int, list[str]]:
+    """The exit code of the documented workflow, and what it says of settings."""
+    git("add", "-A")
+    result = run("diff", "--against", "base", *CI, "--format", "json", "--", *files)
+    found = changes(result)
+    assert {event for each in found for event in each["events"]} <= {"settings-changed"}
+    return int(result.exit_code), [says for each in found for says in each["settings"]]
+
+
+@pytest.fixture
+def base() -> None:
+    write("dpcompose.toml", "forbid = ['drops']\n")
+    write("specs/strict/dpcompose.toml", "max-budget = {epsilon = 3}\n")
+    write("specs/strict/a.yaml", SPEC)
+    write("specs/loose/b.yaml", SPEC + "title: another\n")
+    commit()
+    git("branch", "base")
+
+
+LOST = '`max-budget` of the settings is not set, and was {epsilon = "3"}'
+
+
+def test_the_documented_workflow_is_green_where_nothing_changed(base: None) -> None:
+    assert settings_changed("specs") == (0, [])
+
+
+@pytest.mark.parametrize("where", ["specs/loose/a.yaml", "specs/loose/deep/c.yml", "other/a.yaml"])
+def test_a_spec_moved_out_of_a_stricter_folder_is_told(base: None, where: str) -> None:
+    os.makedirs(os.path.dirname(where), exist_ok=True)
+    git("mv", "specs/strict/a.yaml", where.replace(".yml", ".yaml"))
+    assert settings_changed("specs") == (1, [LOST])
+
+
+def test_a_spec_moved_together_with_its_settings_is_not(base: None) -> None:
+    git("mv", "specs/strict", "specs/moved")
+    assert settings_changed("specs") == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"specs/strict/dpcompose.toml": None}, [LOST]),
+        ({"specs/strict/dpcompose.toml": None, "specs/strict/settings.toml": "x = 1\n"}, [LOST]),
+        (  # the same in another file, or nearer
+            {
+                "specs/strict/dpcompose.toml": None,
+                "specs/strict/pyproject.toml": "[tool.dpcompose]\nmax-budget = {epsilon = 3}\n",
+            },
+            [],
+        ),
+        ({"specs/strict/dpcompose.toml": "max-budget = {epsilon = '3.0'} # x\n"}, []),
+        (
+            {"specs/strict/pyproject.toml": "[tool.dpcompose]\nfail-on = 'note'\n"},
+            ['`fail-on` of the settings is "note", and was not set'],
+        ),
+        (
+            {"specs/strict/pyproject.toml": "[tool.dpcompose]\nroot = true\n"},
+            ['`forbid` of the settings is not set, and was ["drops"]'],
+        ),
+        ({"specs/strict/dpcompose.toml": "x = ["}, None),
+    ],
+)
+def test_changed_settings_are_told_where_none_of_them_counts(
+    base: None, change: dict[str, str | None], says: list[str] | None
+) -> None:
+    for path, text in change.items():
+        if text is None:
+            os.remove(path)
+        else:
+            write(path, text)
+    code, found = settings_changed("specs")
+    if says is None:
+        assert code == 1 and found[0].startswith("the settings cannot be read: specs/strict/dpc")
+    else:
+        assert (code, found) == (1 if says else 0, says)
+
+
+def test_settings_above_the_repository_are_none_of_the_change(base: None) -> None:
+    """They are those of the machine."""
+    os.rename(".git", ".git-moved")
+    os.rename(".git-moved", "specs/.git")
+    os.remove("dpcompose.toml")
+    write("dpcompose.toml", "fail-on = 'note'\n")
+    os.chdir("specs")
+    git("add", "-A")
+    git("commit", "-q", "-m", "moved")
+    git("branch", "-f", "base")
+    assert settings_changed(".") == (0, [])
 
 
 def test_comments_and_the_order_of_settings_change_nothing() -> None:

@@ -31,7 +31,7 @@ from dpcompose.commands.writing.output import rendered
 from dpcompose.core.change.neighbouring import UNBOUNDED
 from dpcompose.core.model.problem import Goal
 from dpcompose.errors import Diagnostic, printable
-from dpcompose.render import renderer
+from dpcompose.render import Format, renderer
 from dpcompose.render.help.code_text import codes
 from dpcompose.render.json import dumped
 from dpcompose.render.json.result_schema import result_schema
@@ -660,7 +660,10 @@ def test_csv_is_read_as_it_was_written() -> None:
         assert all(0 <= number < math.inf for number in numbers)
 
 
-@pytest.mark.parametrize("name", ["=1+1", "+x", "-x", "@x", '"=x', "a,b\n=c"])
+@pytest.mark.parametrize(
+    "name",
+    ["=1+1", "+x", "-x", "@x", '"=x', "a,b\n=c", "＝1+1", "＋x", "－x", "＠x", "﹦x", "−x", "–x"],
+)
 def test_no_cell_of_csv_is_a_formula(name: str) -> None:
     written = json.dumps(name)
     report = dpcompose.analyze(
@@ -668,8 +671,13 @@ def test_no_cell_of_csv_is_a_formula(name: str) -> None:
         f"mechanisms: [{{name: {written}, reads: t, notion: pure, epsilon: 1}}]\n"
     )
     (row,) = csv.DictReader(io.StringIO(shown("csv", report)))
-    assert row["name"].lstrip("'") == printable(name) and row["name"][0] not in "=+-@"
+    assert row["name"].lstrip("'") == printable(name) and row["name"][0] not in "=+-@＝＋－＠﹦−"
     assert shown("csv", report).count("\n") == 2
+    (row,) = csv.DictReader(io.StringIO("".join(renderer(Format.CSV, False)([report], ASCII))))
+    assert row["name"][0] not in "=+-@"
+
+
+ASCII = Style(encoding="ascii")
 
 
 def test_groups_of_mechanisms_are_summed() -> None:

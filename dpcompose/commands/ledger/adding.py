@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from dpcompose.commands.choices import TotalFormat
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
-from dpcompose.commands.parallel.bounds import Most, TooMuch
+from dpcompose.commands.parallel.bounds import Most, TooMuch, limit_error, reach
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.reading.inputs import STANDARD_INPUT, Complaints, Input, NoFile, Unreadable
 from dpcompose.commands.repository.revision import Past
@@ -66,8 +66,14 @@ def read_all(
 
     def add(file: str, data: bytes) -> None:
         """Adds the releases of a file. Raises Unreadable, BadSettings, InvalidSpec, TooMuch."""
-        refuse_overwrite([output], [file])
         name = run.name(file)
+        reach(name)
+        if run.is_over:
+            told = found.code is ExitCode.INVALID
+            end_without_sum(
+                ExitCode.INVALID, None if told else str(limit_error(run.resources, None))
+            )
+        refuse_overwrite([output], [file])
         found.held[file_of(name)] = data
         settings = run.policies.of(name)
         its = run_within(
@@ -114,6 +120,7 @@ def _specs_of_revision(run: Run, past: Past) -> Iterator[Input | NoFile]:
 def totals_of(releases: Sequence[Release], asked: TotalAsked, most: Most) -> Sum:
     """Returns the total of each population; ends the run where limits are exceeded."""
     try:
+        reach("the sum of all releases")
         return run_within(most, partial(add_up, releases, asked))
     except TooMuch as error:
         complain(f"nothing was added up: {error}")

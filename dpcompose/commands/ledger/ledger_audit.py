@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from dpcompose.commands.exits import BadCall, ExitCode
 from dpcompose.commands.ledger.adding import Gathered, end_without_sum, file_of, release_of
-from dpcompose.commands.parallel.bounds import TooMuch, within
+from dpcompose.commands.parallel.bounds import TooMuch, reach, within
 from dpcompose.commands.parallel.workers import run_within
 from dpcompose.commands.reading.gather import is_pattern
 from dpcompose.commands.reading.inputs import STANDARD_INPUT, Unreadable
@@ -390,6 +390,8 @@ def history_findings(run: Run, past: Past, folders: Sequence[str]) -> list[Found
     """
     found = _Chronicle(run, past)
     for commit, changes in past.changes(folders):
+        for name, _ in changes:
+            reach(f"{name} in the commit {_commit_and_day(commit)}")
         found.apply(commit, changes)
     merges = past.changes(folders, merges=True)
     with within(run.resources):

@@ -23,7 +23,7 @@ from dpcompose.commands.ledger.ledger_audit import (
     is_unnamed,
     refuse_unknown_ledger,
 )
-from dpcompose.commands.parallel.bounds import TooMuch
+from dpcompose.commands.parallel.bounds import TooMuch, reach
 from dpcompose.commands.reading.inputs import Unreadable
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
@@ -56,6 +56,8 @@ def total_of(run: Run) -> ExitCode:
         )
     if asked.fixed is not None and asked.over_time:
         raise BadCall("--over-time tells how a record grew: --fixed says that all was planned")
+    if asked.over_time:
+        run, asked = run.with_one_clock(), replace(asked, reached=reach)
     past = None if run.as_of is None else Past(run.as_of, "--as-of")
     found = read_all(run, run.path, past)
     if found.code is not ExitCode.FINE:

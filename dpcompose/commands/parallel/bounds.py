@@ -38,11 +38,13 @@ class _Late(BaseException):
 class Most(NamedTuple):
     """The limits on the analysis of a spec; None: no limit.
 
-    `seconds` by the clock; `megabytes` of memory beside what the program takes by itself.
+    `seconds` by the clock; `megabytes` of memory beside what the program takes by itself. `whole`:
+    the seconds that a whole run has, of which `seconds` are left.
     """
 
     seconds: float | None = None
     megabytes: int | None = None
+    whole: float | None = None
 
     @property
     def is_limited(self) -> bool:
@@ -99,7 +101,20 @@ def limit_error(most: Most, how: str | None) -> TooMuch:
     """Returns the error for a spec whose time was over, or whose process ended as `how` says."""
     if how is not None:
         return TooMuch(f"not analysed: {how}")
+    if most.whole is not None:
+        reached = f", and {_reached} was reached" if _reached else ""
+        allowed = f"the {most.whole:g} s of --max-seconds"
+        return TooMuch(f"not analysed: all of it takes longer than {allowed}{reached}")
     return TooMuch(f"not analysed: it takes longer than the {most.seconds:g} s of --max-seconds")
+
+
+_reached = ""
+
+
+def reach(what: str) -> None:
+    """Keeps what a run has come to, for the error where the time of the whole run is over."""
+    global _reached
+    _reached = what
 
 
 def set_beat(beat: Callable[[], None]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from dpcompose.commands.exits import BadCall
 from dpcompose.commands.parallel.bounds import Most, TooMuch, within
 from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
@@ -152,6 +153,7 @@ class Gathering:
     named: bool = field(default=False, init=False)
     _skipped: Counter[str] = field(default_factory=Counter, init=False)
     _names: list[str] = field(default_factory=list, init=False)
+    _links: dict[str, frozenset[str] | None] = field(default_factory=dict, init=False)
     _once: Once = field(default_factory=Once, init=False)
 
     @property
@@ -300,7 +302,7 @@ class Gathering:
                     name = path or os.curdir
                     yield NoFile(name, f"cannot read {name}: {error.strerror or error}")
                     continue
-                if not entries and path != folder and _has_submodules(path):
+                if not entries and path != folder and self._may_be_submodule(path):
                     self._skip("absent", path)
                 for name, kind in reversed(entries):
                     searched = entered and (kind != "folder" or is_entered(name))
@@ -317,6 +319,18 @@ class Gathering:
                     yield kept
                 else:
                     self._skip("skipped", path)
+
+    def _may_be_submodule(self, folder: str) -> bool:
+        """Returns whether an empty folder may be a submodule that was not checked out: the work
+        tree has a `.gitmodules`, or its index another repository there, or cannot be read."""
+        top = work_tree(folder)
+        if top is None or os.path.lexists(os.path.join(top, ".gitmodules")):
+            return top is not None
+        if top not in self._links:
+            self._links[top] = _linked(top)
+        linked = self._links[top]
+        inside = os.path.relpath(real(folder), os.path.realpath(top)).replace(os.sep, "/")
+        return linked is None or inside in linked
 
     def _may_be_spec(self, path: str) -> bool:
         """Returns whether a file is a spec, or has a problem that reading it will report."""
@@ -428,7 +442,12 @@ def _entries(folder: str) -> list[tuple[str, str]]:
         return sorted((each.name, _kind(each)) for each in found)
 
 
-def _has_submodules(folder: str) -> bool:
-    """Returns whether the work tree has submodules, so that an empty folder may be one of them."""
-    top = work_tree(folder)
-    return top is not None and os.path.lexists(os.path.join(top, ".gitmodules"))
+def _linked(top: str) -> frozenset[str] | None:
+    """Returns the paths below the top of a work tree at which its index has other repositories;
+    None where that cannot be known."""
+    from dpcompose.commands.repository.git import repository
+
+    try:
+        return repository(top).links()
+    except BadCall:
+        return None

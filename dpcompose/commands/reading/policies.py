@@ -13,6 +13,7 @@ from dpcompose.commands.writing.output import print_out
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import printable
 from dpcompose.policy import MENTION
+from dpcompose.policy.codes import RECHECKED
 from dpcompose.policy.settings import (
     DEFAULTS,
     FIELDS,
@@ -57,6 +58,11 @@ class Revision:
             return [each.layer(name) for name in names(file) for each in self._files(name)]
         except (BadCall, Unreadable) as error:
             raise BadSettings(str(error)) from error
+
+    def now(self, file: str) -> Settings:
+        """Returns the settings that the files of the repository around a file have now. Raises
+        BadSettings."""
+        return merge(layers_around(_path(file), self.past.root))
 
     def _files(self, name: str) -> tuple[File, ...]:
         """Returns the settings files in the folder of a file and above, up to the root."""
@@ -124,6 +130,8 @@ def policies_of(run: Run) -> Policies:
         found = [from_environment(variables)]
         found += [layer({key: value}, f"--{key}", "--", NAMED) for key, value in given.items()]
         named = tuple(named_file(each) for each in run.settings)
+        # As strong as a file around a spec: no such file takes it back, what a call names can.
+        found += [Layer({RECHECKED: Said(True, RECHECKED)})] if run.recheck else []
     except BadSettings as error:
         raise BadCall(str(error).replace("--: ", "--")) from error
     revision = None

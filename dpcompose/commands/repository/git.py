@@ -58,7 +58,8 @@ _SETTINGS = (
 )
 _OPTIONS = ("--no-pager", "--no-replace-objects", "--literal-pathspecs")
 _DEEPER = "`fetch-depth: 0` for actions/checkout, or `git fetch --deepen 100`, gets more of it"
-_KINDS = {b"120000": "link", b"160000": "repository", b"040000": "folder"}
+_LINKED = b"160000"
+_KINDS = {b"120000": "link", _LINKED: "repository", b"040000": "folder"}
 
 
 class TreeEntry(NamedTuple):
@@ -133,6 +134,15 @@ class Repository:
             mode, _, name = fields.split()
             found[os.fsdecode(path)] = TreeEntry(_KINDS.get(mode, "file"), name.decode("ascii"))
         return found
+
+    def links(self) -> frozenset[str]:
+        """Returns the paths in the index at which other repositories are linked (submodules).
+
+        Raises BadCall.
+        """
+        fields = self._fields("git cannot list its index", "ls-files", "--stage", "-z")[:-1]
+        split = (each.partition(b"\t") for each in fields)
+        return frozenset(os.fsdecode(path) for entry, _, path in split if entry.startswith(_LINKED))
 
     def added(self, commit: str) -> dict[str, AddedIn]:
         """Returns the commit that added each file in the history of a commit; the file may be gone.

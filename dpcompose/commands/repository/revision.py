@@ -77,6 +77,11 @@ class Past:
         kinds = ("file", "link")
         return sorted(path for path, each in self._entries.items() if each.kind in kinds)
 
+    @property
+    def root(self) -> str:
+        """Returns the top folder of the repository, without links."""
+        return self._repository.root
+
     def verify(self) -> None:
         """Raises BadCall unless the revision exists, even if nothing is compared with it."""
         assert self._entries is not None

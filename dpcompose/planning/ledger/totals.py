@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -117,7 +117,8 @@ class TotalAsked:
     they were not. `filter`: the notion in which the budget is then counted, None for the usual one.
     `rest`: whether to say what one more mechanism may have. `over_time`: whether to give the record
     after each release, in their order. `part`: of a ledger that is added up, of which the record
-    alone matters. `since`: a revision whose releases are held against those of now.
+    alone matters. `since`: a revision whose releases are held against those of now. `reached`: is
+    told which release of a record over time is next.
     """
 
     limit: Budget | None = None
@@ -130,6 +131,7 @@ class TotalAsked:
     over_time: bool = False
     part: bool = False
     since: str | None = None
+    reached: Callable[[str], None] | None = None
 
 
 def add_up(releases: Sequence[Release], asked: TotalAsked) -> Sum:
@@ -322,10 +324,10 @@ def _over_time(
         found = replace(found, reasons=(f"{new} may not be released. {found.reasons[0]}",))
     steps: tuple[RecordStep, ...] = ()
     if asked.over_time:
-        steps = tuple(
-            RecordStep(each.label, each.came, record(range(i + 1)))
-            for i, each in enumerate(releases)
-        )
+        for i, each in enumerate(releases):
+            if asked.reached is not None:
+                asked.reached(f"{each.label}, release {i + 1} of {len(releases)},")
+            steps = (*steps, RecordStep(each.label, each.came, record(range(i + 1))))
     return replace(found, before=before, steps=steps)
 
 

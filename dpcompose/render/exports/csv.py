@@ -6,6 +6,7 @@ for a formula gets an apostrophe before it.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 from dpcompose.curves.rounding import decimal_up
@@ -19,8 +20,9 @@ from dpcompose.report import Report, Share
 COLUMNS = ("file", "name", "line", "notion", "cost", "delta", "share", "status")
 #: The significant digits of a number.
 _DIGITS = 12
-#: A spreadsheet takes text that starts so for a formula (OWASP, "CSV injection").
-_FORMULAS = ("=", "+", "-", "@")
+#: A spreadsheet takes text that starts so for a formula (OWASP, "CSV injection"), in full width and
+#: other forms of these characters too.
+_FORMULAS = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 
 
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
@@ -57,4 +59,6 @@ def _row(report: Report, share: Share | None, status: str) -> str:
 def _text(text: str) -> str:
     """Returns a quoted text, with an apostrophe before what would be a formula."""
     told = printable(text).replace('"', '""')
-    return f'"\'{told}"' if told.startswith(_FORMULAS) else f'"{told}"'
+    forms = told, transliterated(told, "ascii"), unicodedata.normalize("NFKC", told)
+    is_formula = any(each.lstrip().startswith(_FORMULAS) for each in forms)
+    return f'"\'{told}"' if is_formula else f'"{told}"'

@@ -529,6 +529,9 @@ _RECHECK = defined(
             one_of("at_delta", "at_epsilon", "risk", "adversary"),
             "Keys with numbers that it has not.",
         ).of("not_rechecked"),
+        uncompared=array_of(TEXT, "What of the spec it has not compared with the certificate.").of(
+            "rechecked.uncompared"
+        ),
     ),
 )
 

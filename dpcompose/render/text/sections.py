@@ -330,6 +330,7 @@ def rechecked(report: Report, style: Style) -> Iterator[Text]:
         says = "Rechecked: nothing; there is no bound without a δ."
     left_out = [_LEFT_OUT[each] for each in report.not_rechecked]
     left_out += [f"{plural(count, 'claim')} ({why})" for why, count in found.unchecked]
+    left_out += [f"that the spec says the same of {each}" for each in found.uncompared]
     if left_out:
         says += f" Not checked: {', '.join(left_out)}."
     yield literal(says, style)

@@ -34,7 +34,7 @@ SENSE_CODES = {
     "DPC211": "Noise far below its sensitivity.",
     "DPC212": "A cap above which nothing changes.",
     "DPC213": "A budget in risk is met by the whole curve, not by one ε and δ.",
-    "DPC214": "The stand-alone checker does not confirm what meets the budget.",
+    "DPC214": "The stand-alone checker does not confirm what is stated, or meets the budget.",
 }
 #: A δ or an ε above this promises little, whatever the size of the table.
 MOST_DELTA, MOST_EPSILON = Fraction(1, 1000), Fraction(20)

@@ -124,7 +124,13 @@ def test_the_json_says_so_and_is_otherwise_the_same() -> None:
     found = json.loads(result.stdout)
     told = found["results"][0].pop("recheck")
     assert told.pop("seconds") < 5
-    assert told == {"claims": 7, "unchecked": [], "points": [], "leaves_out": []}
+    assert told == {
+        "claims": 7,
+        "unchecked": [],
+        "points": [],
+        "leaves_out": [],
+        "uncompared": [],
+    }
     assert found == plain
 
 
@@ -143,7 +149,10 @@ def test_what_is_not_rechecked_is_named() -> None:
 def test_a_profile_has_nothing_to_recheck(tmp_path: Path) -> None:
     spec = tmp_path / "profile.yaml"
     spec.write_text(PROFILE, encoding="utf-8")
-    text = " ".join(run("analyze", "--recheck", str(spec)).stdout.split())
+    shown = run("analyze", "--recheck", str(spec))
+    assert shown.exit_code == 1
+    text = " ".join(shown.stdout.split())
+    assert "error[DPC214]: the checker does not confirm ε at δ = " in text
     assert (
         "Rechecked: nothing; there is no bound without a δ. Not checked: the numbers at a "
         "chosen δ." in text

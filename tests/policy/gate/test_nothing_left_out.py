@@ -225,6 +225,22 @@ def test_a_submodule_that_is_not_there_is_counted(root: Path) -> None:
     assert checked("result", done.stdout)["left_out"]["absent"] == 1
 
 
+@needs_git
+@pytest.mark.parametrize("command", [("check",), ("analyze",), ("diff", "--against", "base")])
+def test_a_link_to_another_repository_is_counted_without_its_gitmodules(
+    root: Path, command: tuple[str, ...]
+) -> None:
+    Path("specs/sub").mkdir()
+    Path("specs/empty").mkdir()
+    git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},specs/sub")
+    done = called(*command, "specs", "--strict")
+    assert done.returncode == 2
+    told = done.stderr + done.stdout
+    assert "1 submodule or other folder without files" in " ".join(told.split())
+    git("update-index", "--force-remove", "specs/sub")
+    assert called(*command, "specs", "--strict").returncode == 0
+
+
 def test_nested_folders_are_looked_at_once_each(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
