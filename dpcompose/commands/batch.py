@@ -319,6 +319,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
             certificate=task.certificate,
             extent=task.extent if document.number is None else task.of_many,
             by_attribute=run.by is By.ATTRIBUTE,
+            vouched=accepted is not None,
         )
         if task.advisable and (settings.advise if run.advise is None else run.advise):
             work = partial(_with_advice, work, document, file, task)
@@ -327,7 +328,8 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
                 report = work()
         except TooMuch as error:
             report = limit_report(file, error)
-        report = replace(report, findings=_findings_to_list(report.findings), again=None)
+        listed = _findings_to_list(report.findings)
+        report = replace(report, findings=listed, again=None, vouched=())
         if document.number is not None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)
