@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from dpcompose.commands.choices import By
-from dpcompose.commands.exits import ExitCode, complain, complain_lines
+from dpcompose.commands.exits import ExitCode, complain_of_fault
 from dpcompose.commands.parallel.bounds import (
     Most,
     TooMuch,
@@ -194,9 +194,7 @@ class Batch:
     def finish(self) -> ExitCode:
         """Returns the exit code. Raises the first internal error of dpcompose, if there was one."""
         if isinstance(self._fault, Faulty):
-            complain_lines(str(self._fault))
-            complain("this is a fault of dpcompose, not of the spec")
-            return ExitCode.FAULT
+            return complain_of_fault(str(self._fault))
         if self._fault is not None:
             raise self._fault
         return self.complaints.code
