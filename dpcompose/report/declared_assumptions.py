@@ -44,13 +44,21 @@ _ABSENT = object()
 class Vouched:
     """The claim of one entry of a spec: its name, what it declares, and its path in the spec.
 
-    `part`: what the models say of its content; nothing for a claim that was read from a file.
+    The path is empty for a claim that was read from a file.
     """
 
     of: str
     content: dict[str, Any]
     path: Path
-    part: Part = UNKNOWN
+
+    @property
+    def part(self) -> Part:
+        """Returns what the models say of its content; nothing for a claim without a path."""
+        section, *entry = self.path or ("",)
+        if section not in (*_ENTRIES, "protect"):  # a key at the top, with its value
+            return WHOLE if self.path else UNKNOWN
+        about = WHOLE.below(section, self.content)
+        return about.below(entry[0], self.content) if entry else about
 
 
 def claims(resolved: Resolved) -> list[Vouched]:
@@ -68,24 +76,22 @@ def _claims(tree: dict[str, Value], numbers: Numbers) -> Iterator[Vouched]:
     for key in WHOLE.keys:
         if key in tree and key not in NO_CLAIMS and key not in (*_ENTRIES, "protect"):
             content = {key: _declared(tree[key], WHOLE.below(key, tree[key]), (key,), numbers)}
-            yield Vouched(key, content, (key,), WHOLE)
+            yield Vouched(key, content, (key,))
     protect = tree["protect"]
     protected = _declared(protect, WHOLE.below("protect", protect), ("protect",), numbers)
     if isinstance(protected, dict) and (protected.get("keeps") or protected.get("changes")):
-        part = WHOLE.below("protect", protect)
-        yield Vouched("protect", protected, ("protect",), part)
+        yield Vouched("protect", protected, ("protect",))
     for section, noun in _ENTRIES.items():
         entries = tree.get(section)
         about = WHOLE.below(section, entries)
         steps = entries.items() if isinstance(entries, dict) else enumerate(entries or ())
         for step, entry in steps:
-            part = about.below(step, entry)
-            content = _declared(entry, part, (section, step), numbers)
+            content = _declared(entry, about.below(step, entry), (section, step), numbers)
             name = content.pop("name", "") if section == "mechanisms" else step
             # A guarantee without a relation is one for what the spec protects.
             if "reads" in content and section == "mechanisms":
                 content["protect"] = protected
-            yield Vouched(f"{noun} {name}", content, (section, step), part)
+            yield Vouched(f"{noun} {name}", content, (section, step))
 
 
 def _declared(value: Value, part: Part, path: Path, numbers: Numbers) -> Any:

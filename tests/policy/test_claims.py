@@ -7,15 +7,20 @@ from collections.abc import Iterator
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
+from string import Template
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
+import command
 import pytest
 from conftest import LIBRARY
 from tables import tables
 
 from dpcompose.core.numbers.expressions import bounds
 from dpcompose.errors import InvalidSpec
-from dpcompose.planning.comparison import Change, Version, change
+from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
+from dpcompose.policy.accepted import Accepted, AcceptedClaim
+from dpcompose.policy.accepted import written as policy_written
 from dpcompose.report.declared_assumptions import NO_CLAIMS, Vouched, claims, is_new
 from dpcompose.resolve import Resolved, resolve
 from dpcompose.source import Number, Source, load
@@ -23,8 +28,11 @@ from dpcompose.spec.fields import Model, ReadNumber
 from dpcompose.spec.model import keys_of, models
 from dpcompose.spec.parts import WHOLE, Part
 
+from .reviewer import codes, commit, run, write
+
 TABLES = tables(__file__)
 OWN: dict[str, str] = TABLES["every number"]
+LOCK = ("--assumptions", "assumptions.lock")
 #: No claims: the number of copies is a parameter, and these sections ask or allow.
 ASKED = frozenset({"budget", "report", "constants"})
 
@@ -197,7 +205,11 @@ def test_every_number_counts_by_value(name: str, way: str) -> None:
 
 
 def test_weights_of_hypotheses_count_by_value() -> None:
-    text = OWN["doubted"].replace("weight: 1/2", "weight: 1 - W").replace("weight: 1/4", "weight: W - 1/4")
+    text = (
+        OWN["doubted"]
+        .replace("weight: 1/2", "weight: 1 - W")
+        .replace("weight: 1/4", "weight: W - 1/4")
+    )
     old, new = (
         resolve(load(f"constants: {{W: {weight}}}\n{text}", "s")) for weight in ("1/2", "5/8")
     )
@@ -298,3 +310,66 @@ def test_no_bound_of_the_library_decreases_without_an_event(name: str) -> None:
     except InvalidSpec:
         return
     flagged(name, 40)
+
+
+CASES: list[dict[str, Any]] = TABLES["what is compared by value"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_compared_by_value(case: dict[str, Any]) -> None:
+    old, new = (Template(case["spec"]).substitute(case[when]) for when in ("old", "new"))
+    assert list(found(old, new).events) == case["events"]
+    more = f"{new}title: another\n"
+    assert found(new, more).events == ()
+
+
+def test_a_lock_holds_the_value_of_a_constant(home: Path) -> None:
+    case = CASES[0]
+    old, new = (Template(case["spec"]).substitute(case[when]) for when in ("old", "new"))
+    write("s.yaml", old)
+    assert run("accept", "s.yaml", "-o", "assumptions.lock").exit_code == 0
+    assert codes("check", "s.yaml", "--epsilon", "9", "--delta", "1e-6", *LOCK) == (0, [])
+    write("s.yaml", old.replace("200*sqrt(2)", "sqrt(2)*200"))
+    assert codes("check", "s.yaml", "--epsilon", "9", "--delta", "1e-6", *LOCK) == (0, [])
+    write("s.yaml", new)
+    result = run("check", "s.yaml", "--epsilon", "9", "--delta", "1e-6", *LOCK)
+    told = "sensitivity is `2.82842712475…` and was `282.842712475…`"
+    assert (result.exit_code, told in " ".join(result.stdout.split())) == (1, True)
+
+
+def test_a_lock_that_states_no_number_is_told_of(home: Path) -> None:
+    """Whoever can write the lock can work out its hash: what it states may be anything."""
+    write("s.yaml", OWN["places"])
+    run("accept", "s.yaml", "-o", "assumptions.lock")
+    for text in ("9e999999999", "1/0", "nan", "1 to", "x", "-1 to 2"):
+        name, claim = "mechanism a", {"reads": "position.*", "notion": "pure", "epsilon": text}
+        entry = AcceptedClaim("s.yaml", 1, name, claim, "Ann", "2026-01-02")
+        lock = Accepted("assumptions.lock", ".", (entry,))
+        write("assumptions.lock", policy_written(lock))
+        result = run("check", "s.yaml", "--epsilon", "99", *LOCK)
+        assert result.exit_code == 1 and "nobody has accepted `mechanism a`" in result.stdout
+
+
+def test_a_fault_with_one_spec_hides_no_other(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpcompose.commands import diff
+
+    def faulty(old: Version | None, new: Version | None, terms: SameTerms) -> Change | Invalid:
+        if new is not None and new.name.startswith("b"):
+            raise RuntimeError("as if")
+        return change(old, new, terms)
+
+    case = CASES[0]
+    old, new = (Template(case["spec"]).substitute(case[when]) for when in ("old", "new"))
+    for name in "abc":
+        write(f"{name}.yaml", old)
+    commit()
+    for name in "abc":
+        write(f"{name}.yaml", new)
+    monkeypatch.setattr(diff, "change", faulty)
+    for limits in ((), ("--max-seconds", "60")):
+        call = ("diff", "--against", "HEAD", ".", "--format", "json", "-o", "out.json", *limits)
+        result = command.run(*call)
+        assert result.exit_code == 70
+        assert "RuntimeError: as if" in result.stderr
+        told = json.loads(Path("out.json").read_text("utf-8"))["changes"]
+        assert [each.get("events") for each in told if "events" in each] == [["new-assumption"]] * 2
