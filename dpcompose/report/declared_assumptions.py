@@ -236,13 +236,15 @@ def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tup
     name = quoted(claim.of)
     if known is None:
         return f"{name}: {_value_in_words(_shortly(claim.content, claim.part))}", claim.path
-    keys: list[str] = []
+    keys: list[str | int] = []
     new, old, part = claim.content, known.content, claim.part
-    while isinstance(new, dict) and isinstance(old, dict):
-        differing = (key for key in [*new, *old] if _value_at(new, key) != _value_at(old, key))
-        keys.append(next(_stronger_keys(new, old, part), None) or next(differing))
-        new, old = _value_at(new, keys[-1]), _value_at(old, keys[-1])
-        part = part.below(keys[-1], old if new is _ABSENT else new)
+    while (step := _differing_step(new, old, part)) is not None:
+        keys.append(step)
+        new, old = (
+            each[step] if isinstance(each, list) else _value_at(each, str(step))
+            for each in (new, old)
+        )
+        part = part.below(step, old if new is _ABSENT else new)
     path: Path = (*claim.path, *keys[claim.path == (keys[0],) :])
     if keys[0] == "protect" and claim.path[0] == "mechanisms":
         path = tuple(keys)
@@ -250,9 +252,24 @@ def difference(claim: Vouched, known: Vouched | None, gone: bool = False) -> tup
     if shown[0] == shown[1]:  # they differ in digits that are not shown
         shown = [new, old]
     now, was = map(_value_in_words, shown)
-    says = f"{'.'.join(map(printable, keys))} {'was' if gone else 'is'} {now}"
+    says = f"{'.'.join(printable(str(key)) for key in keys)} {'was' if gone else 'is'} {now}"
     says += f" and {'is' if gone else 'was'} {was}"
     return f"{name}: {says}", path
+
+
+def _differing_step(new: Any, old: Any, part: Part) -> str | int | None:
+    """Returns the first key or index at which a value declares what does not follow from the old
+    one, or else the first at which they differ; None where they are told as a whole."""
+    if isinstance(new, dict) and isinstance(old, dict):
+        differing = (key for key in [*new, *old] if _value_at(new, key) != _value_at(old, key))
+        return next(_stronger_keys(new, old, part), None) or next(differing)
+    if not isinstance(new, list) or not isinstance(old, list) or len(new) != len(old):
+        return None
+    pairs = [*enumerate(zip(new, old, strict=True))]
+    stronger = (at for at, pair in pairs if not _follows(*pair, part.below(at, pair[0])))
+    found = next(stronger, next((at for at, (one, other) in pairs if one != other), None))
+    inside = found is not None and all(isinstance(each, dict | list) for each in pairs[found][1])
+    return found if inside else None  # names are told with those around them
 
 
 def _value_at(content: dict[str, Any], key: str) -> Any:
@@ -260,20 +277,23 @@ def _value_at(content: dict[str, Any], key: str) -> Any:
     return content.get(key, _ABSENT)
 
 
-#: Digits of a number that is not rational, for readers.
-_SHOWN = Context(12)
+#: Digits that readers see of a number whose text is longer than so many characters.
+_SHOWN, _LONG = Context(12), 24
 
 
 def _shortly(value: Any, part: Part) -> Any:
-    """Returns a declared value with a few digits of each number that is not rational."""
+    """Returns a declared value with a few digits of each number that has many."""
     if isinstance(value, dict):
         return {key: _shortly(each, part.below(key, each)) for key, each in value.items()}
     if isinstance(value, list):
         return [_shortly(each, part.below(at, each)) for at, each in enumerate(value)]
-    if part.is_number and isinstance(value, str) and _TO in value:
-        low = _bounds(value)
-        return value if low is None else f"{_rounded(low.low, _SHOWN)}…"
-    return value
+    if not part.is_number or not isinstance(value, str) or len(value) <= _LONG:
+        return value
+    found = _bounds(value)
+    if found is None:
+        return value
+    text = _rounded(found.low, _SHOWN)
+    return text if _bounds(text) == found else f"{text}…"
 
 
 def _value_in_words(value: Any) -> str:
