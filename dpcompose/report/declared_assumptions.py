@@ -84,14 +84,21 @@ def _claims(tree: dict[str, Value], numbers: Numbers) -> Iterator[Vouched]:
     for section, noun in _ENTRIES.items():
         entries = tree.get(section)
         about = WHOLE.below(section, entries)
-        steps = entries.items() if isinstance(entries, dict) else enumerate(entries or ())
-        for step, entry in steps:
+        for step, entry in _steps(entries):
             content = _declared(entry, about.below(step, entry), (section, step), numbers)
             name = content.pop("name", "") if section == "mechanisms" else step
             # A guarantee without a relation is one for what the spec protects.
             if "reads" in content and section == "mechanisms":
                 content["protect"] = protected
             yield Vouched(f"{noun} {name}", content, (section, step))
+
+
+def _steps(value: Value) -> Iterator[tuple[str | int, Value]]:
+    """Yields what stands in a mapping or a list, each with its key or its index."""
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)
 
 
 def _declared(value: Value, part: Part, path: Path, numbers: Numbers) -> Any:

@@ -42,8 +42,6 @@ class Part(NamedTuple):
         if self.model is not None:
             return part(keys_of(self.model).get(step), value, inherited)
         items = get_args(self.held)
-        if self.number_keys and isinstance(step, int):  # of the list of pairs that it stands for
-            return Part(tuple[items[-1], items[-1]])  # type: ignore[misc]
         if get_origin(self.held) is tuple:
             return part(items[int(step)], value, inherited)
         return part(items[-1] if items else None, value, inherited)

@@ -19,6 +19,8 @@ from tables import tables
 from dpcompose.core.numbers.expressions import bounds
 from dpcompose.errors import InvalidSpec
 from dpcompose.planning.comparison import Change, Invalid, SameTerms, Version, change
+from dpcompose.planning.ledger.releases import Release
+from dpcompose.planning.ledger.rewrites import content, less
 from dpcompose.policy.accepted import Accepted, AcceptedClaim
 from dpcompose.policy.accepted import written as policy_written
 from dpcompose.report.declared_assumptions import NO_CLAIMS, Vouched, claims, is_new
@@ -143,9 +145,12 @@ def variants(source: Source, place: Place, way: str) -> Iterator[tuple[Resolved,
         named = {name: text.format(value=number) for name, text in constants.items()}
         return resolved(with_number(source, place.path, form.format(value=number), **named))
 
+    pairs: list[tuple[Fraction, Fraction]]
     if place.is_whole:
         one, low = Fraction(1), value.low
-        pairs = [(low, low + one), (low - one, low), (low, 2 * low), (low // 2, low)]
+        pairs = [(low, low + one), (low - one, low), (low, 2 * low), (Fraction(low // 2), low)]
+    elif not value.low:
+        pairs = [(value.low, Fraction(1, 1000)), (value.low, Fraction(2))]
     else:
         pairs = [
             pair
@@ -153,9 +158,9 @@ def variants(source: Source, place: Place, way: str) -> Iterator[tuple[Resolved,
             for pair in ((value.low, value.low * by), (value.low / by, value.low))
         ]
     for low, high in pairs:
-        less, more = made(low), made(high)
-        if less is not None and more is not None:
-            yield less, more
+        small, large = made(low), made(high)
+        if small is not None and large is not None:
+            yield small, large
             return
 
 
@@ -178,9 +183,9 @@ def judge(name: str, way: str) -> int:
     for place in places(spec.source.value):
         if not is_claimed(place) or way not in (WHOLE_WAYS if place.is_whole else WAYS):
             continue
-        for less, more in variants(spec.source, place, way):
+        for small, large in variants(spec.source, place, way):
             judged += 1
-            one, other = (of_entry(each, place.path) for each in (less, more))
+            one, other = (of_entry(each, place.path) for each in (small, large))
             assert not is_new(one, one), place
             assert is_new(one, other) or "smaller" in place.part.weaker, place
             assert is_new(other, one) or "larger" in place.part.weaker, place
@@ -288,9 +293,9 @@ def flagged(name: str, most: int) -> None:
         copies = place.path[0] == "mechanisms" and place.path[2:] == ("count",)
         if looked == most or place.path[0] in ASKED or copies:
             continue
-        for less, more in variants(spec.source, place, "itself"):
+        for small, large in variants(spec.source, place, "itself"):
             looked += 1
-            texts = [each.source.lines.text for each in (less, more)]
+            texts = [each.source.lines.text for each in (small, large)]
             for old, new in (texts, texts[::-1]):
                 made = found(old, new)
                 assert made.events or made.direction != "decreased", (place, made.numbers)
@@ -321,6 +326,17 @@ def test_what_is_compared_by_value(case: dict[str, Any]) -> None:
     assert list(found(old, new).events) == case["events"]
     more = f"{new}title: another\n"
     assert found(new, more).events == ()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_record_holds_values_too(case: dict[str, Any]) -> None:
+    """What claims more than a release of a ledger did says less of it, and counts as it was."""
+    old, new = (
+        Release(when, resolve(load(Template(case["spec"]).substitute(case[when]), when)))
+        for when in ("old", "new")
+    )
+    assert bool([*less(old, new)]) == ("new-assumption" in case["events"])
+    assert (content(old) == content(new)) == (not case["events"])
 
 
 def test_a_lock_holds_the_value_of_a_constant(home: Path) -> None:
