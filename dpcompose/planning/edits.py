@@ -69,7 +69,7 @@ class _Entry(NamedTuple):
     part: Part
 
 
-class _Text(NamedTuple):
+class _FlatValue(NamedTuple):
     """The text of a value, and whether it is that of a number."""
 
     text: str
@@ -97,9 +97,9 @@ def _entries(source: Source) -> dict[tuple[str, str], _Entry]:
     return {("spec", ""): _Entry((), rest, WHOLE), **found}
 
 
-def _flat(entry: _Entry) -> dict[str, _Text]:
+def _flat(entry: _Entry) -> dict[str, _FlatValue]:
     """Returns the scalars of an entry by their path in words; a list of scalars is one."""
-    found: dict[str, _Text] = {}
+    found: dict[str, _FlatValue] = {}
     stack: list[tuple[str, Value, Part]] = [("", entry.value, entry.part)]
     while stack:
         path, each, part = stack.pop()
@@ -109,7 +109,7 @@ def _flat(entry: _Entry) -> dict[str, _Text]:
         elif isinstance(each, list) and any(isinstance(item, dict | list) for item in each):
             below = list(enumerate(each))
         else:
-            found[path] = _Text(flow(each), part.is_number)
+            found[path] = _FlatValue(flow(each), part.is_number)
         stack.extend(
             (f"{path}.{key}" if path else str(key), item, part.below(key, item))
             for key, item in reversed(below)
@@ -117,7 +117,7 @@ def _flat(entry: _Entry) -> dict[str, _Text]:
     return found
 
 
-def _keys(old: dict[str, _Text], new: dict[str, _Text]) -> Iterator[KeyEdit]:
+def _keys(old: dict[str, _FlatValue], new: dict[str, _FlatValue]) -> Iterator[KeyEdit]:
     """Yields the keys whose texts differ, except for different notations of one number."""
     for name in dict.fromkeys([*old, *new]):
         before, after = old.get(name), new.get(name)
@@ -125,7 +125,7 @@ def _keys(old: dict[str, _Text], new: dict[str, _Text]) -> Iterator[KeyEdit]:
             yield KeyEdit(name, _cut(before), _cut(after))
 
 
-def _alike(one: _Text, other: _Text) -> bool:
+def _alike(one: _FlatValue, other: _FlatValue) -> bool:
     """Returns whether two texts are equal, or numbers of equal value such as `0.5` and `1/2`."""
     if one.text == other.text or not (one.is_number and other.is_number):
         return one.text == other.text
@@ -135,7 +135,7 @@ def _alike(one: _Text, other: _Text) -> bool:
         return False
 
 
-def _cut(found: _Text | None) -> str | None:
+def _cut(found: _FlatValue | None) -> str | None:
     """Returns a text, the middle of a long one left out."""
     if found is None or len(found.text) <= _LONGEST:
         return None if found is None else found.text
