@@ -20,6 +20,7 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Diagnostic, InvalidSpec, in_order, quoted
 from dpcompose.faults import listing
 from dpcompose.report import Extent, Report
+from dpcompose.report.declared_assumptions import claims
 from dpcompose.resolve import resolve
 from dpcompose.source import Source, load
 
@@ -51,6 +52,7 @@ def analyze(
     by_attribute: bool = False,
     drawn: bool = False,
     accuracy: Number | None = None,
+    vouched: bool = False,
 ) -> Report:
     """Returns the report on one spec: its certified bound, with the reasoning, or why there is
     none.
@@ -69,6 +71,7 @@ def analyze(
     `by_attribute`: whether to say what is learnt of each column that a root lists, by itself.
     `drawn`: whether the report has what pictures of its curves need. `accuracy`: the chance, such
     as 0.95, at which to say how far from the true answers the noise is at most.
+    `vouched`: whether the report has what each entry of the spec declares.
 
     Raises Unproved where a recheck fails, OSError where a file cannot be read, and TypeError or
     ValueError where an argument is none of these.
@@ -81,6 +84,7 @@ def analyze(
     try:
         source = load(data, name, lines_above)
         resolved = resolve(source)
+        declared = tuple(claims(resolved)) if vouched else ()
     except InvalidSpec as invalid:
         return Report(
             file=name,
@@ -112,7 +116,8 @@ def analyze(
         extent=extent,
         drawn=drawn,
     )
-    report = replace(_report_of(case), again=partial(analyze, text, name, limit))
+    again = partial(analyze, text, name, limit)
+    report = replace(_report_of(case), again=again, vouched=declared)
     if extent == "all" and (resolved.questions or by_attribute):
         from dpcompose.report.learnt import with_attributes
 

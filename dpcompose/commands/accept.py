@@ -9,14 +9,16 @@ from datetime import UTC, datetime
 from getpass import getuser
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
-from dpcompose.commands.reading.inputs import STANDARD_INPUT, Complaints, valid_source
+from dpcompose.commands.reading.inputs import STANDARD_INPUT, Complaints
 from dpcompose.commands.reading.policies import accepted_in
 from dpcompose.commands.run import Run
 from dpcompose.commands.writing.output import deliver, refuse_overwrite, to_standard_output
 from dpcompose.curves.rounding import plural
 from dpcompose.errors import printable, quoted
 from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
-from dpcompose.source import Source, documents
+from dpcompose.report.declared_assumptions import Vouched, claims
+from dpcompose.resolve import resolve
+from dpcompose.source import documents, load
 
 #: The most characters of the name of a person who accepts.
 _LONGEST_NAME = 200
@@ -28,16 +30,16 @@ def accept_files(run: Run) -> ExitCode:
     if STANDARD_INPUT in run.files:
         raise BadCall("accept takes files: standard input (-) has no name to accept it by")
 
-    def sources(file: str, data: bytes) -> tuple[str, list[tuple[int, Source]]]:
-        """Returns a file with its specs by their numbers. Raises InvalidSpec."""
+    def declared(file: str, data: bytes) -> tuple[str, list[tuple[int, list[Vouched]]]]:
+        """Returns a file with the claims of its specs by their numbers. Raises InvalidSpec."""
         refuse_overwrite([output], [file])
         return file, [
-            (part.number or 1, valid_source(part.data, file, part.lines_before))
+            (part.number or 1, claims(resolve(load(part.data, file, part.lines_before))))
             for part in documents(data)
         ]
 
     complaints = Complaints()
-    specs = dict(complaints.results(run.gathering().items(), sources))
+    specs = dict(complaints.results(run.gathering().items(), declared))
     if complaints.code is not ExitCode.FINE:
         complain("nothing was accepted, since not every spec could be read")
         return complaints.code
@@ -50,8 +52,8 @@ def accept_files(run: Run) -> ExitCode:
             raise BadCall(f"an assumption is longer than {LONGEST_LINE} characters: shorten it")
         deliver([text], output)
     if not to_standard_output(output):
-        claims = plural(len(accepted.entries), "claim")
-        complain(f"wrote {output}: {claims} of {plural(len(specs), 'spec')}")
+        found = plural(len(accepted.entries), "claim")
+        complain(f"wrote {output}: {found} of {plural(len(specs), 'spec')}")
     return ExitCode.FINE
 
 

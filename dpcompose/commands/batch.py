@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 
 from dpcompose.commands.choices import By
-from dpcompose.commands.exits import ExitCode, complain, complain_lines
+from dpcompose.commands.exits import ExitCode, complain_of_fault
 from dpcompose.commands.parallel.bounds import (
     Most,
     TooMuch,
@@ -197,9 +197,7 @@ class Batch:
     def finish(self) -> ExitCode:
         """Returns the exit code. Raises the first internal error of dpcompose, if there was one."""
         if isinstance(self._fault, Faulty):
-            complain_lines(str(self._fault))
-            complain("this is a fault of dpcompose, not of the spec")
-            return ExitCode.FAULT
+            return complain_of_fault(str(self._fault))
         if self._fault is not None:
             raise self._fault
         return self.complaints.code
@@ -323,6 +321,7 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
             certificate=task.certificate,
             extent=task.extent if document.number is None else task.of_many,
             by_attribute=run.by is By.ATTRIBUTE,
+            vouched=accepted is not None,
         )
         if task.advisable and (settings.advise if run.advise is None else run.advise):
             work = partial(_with_advice, work, document, file, task)
@@ -331,7 +330,8 @@ def _examine_documents(task: FileTask, file: str, data: bytes, outcome: Outcome)
                 report = work()
         except TooMuch as error:
             report = limit_report(file, error)
-        report = replace(report, findings=_findings_to_list(report.findings), again=None)
+        listed = _findings_to_list(report.findings)
+        report = replace(report, findings=listed, again=None, vouched=())
         if document.number is not None:
             report = replace(report, document=document.number)
         outcome.reports.append(report)

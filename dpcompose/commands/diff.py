@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 
 from dpcompose.commands.choices import DiffFormat, FailOn
-from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of_fault
 from dpcompose.commands.parallel.bounds import TooMuch, limit_finding
 from dpcompose.commands.parallel.workers import run_each_within
 from dpcompose.commands.reading.gather import Gathering
@@ -32,7 +33,7 @@ from dpcompose.commands.writing.output import (
     style_for,
     write_outputs,
 )
-from dpcompose.errors import LEVELS, nearest
+from dpcompose.errors import LEVELS, Diagnostic, nearest
 from dpcompose.planning.comparison import (
     EVENTS,
     Change,
@@ -48,6 +49,7 @@ from dpcompose.render.exports import github, sarif
 from dpcompose.render.json.plan_documents import diff_json
 from dpcompose.render.parts.inline import within_summary
 from dpcompose.render.plans import diff_views, review
+from dpcompose.render.words.problems import UNREADABLE
 from dpcompose.report import LeftOut
 from dpcompose.source import documents, is_spec
 
@@ -58,7 +60,7 @@ class Comparison(Complaints):
 
     `policies`: the settings that apply to each spec. `failing`: the events that are failures.
     `before`: the settings files of the revision. `left_out`: counts what is left out, once all is
-    compared.
+    compared. `fault`: the traceback of the first internal error of dpcompose.
     """
 
     run: Run
@@ -66,6 +68,7 @@ class Comparison(Complaints):
     failing: Container[Event]
     before: Revision | None = None
     left_out: LeftOut = field(default_factory=LeftOut, init=False)
+    fault: str | None = field(default=None, init=False)
 
     def of_two(self, old: str, new: str) -> Iterator[Change | Invalid]:
         """Yields the changes from one file to another."""
@@ -138,10 +141,15 @@ class Comparison(Complaints):
         after = [] if new is None else _versions(*new)
         held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
         pairs = list(zip_longest(before, after))
-        changes = run_each_within(self.run.resources, pairs, lambda pair: change(*pair, terms))
+        work = partial(_compared, terms)
+        changes = run_each_within(self.run.resources, pairs, lambda pair: work(*pair))
         for (was, now), made in zip(pairs, changes, strict=True):
             if isinstance(made, TooMuch):
                 made = refused(was, now, limit_finding(made))
+            if isinstance(made, str):  # the other specs have their results
+                self.fault = self.fault or made
+                says = "a fault of dpcompose, its traceback is on standard error"
+                made = refused(was, now, Diagnostic(UNREADABLE, says, None))
             found = self._with_events(made, settings, told)
             if isinstance(found, Invalid):  # without the text of files that are no specs
                 shown = (without_quotes([each], held[each.file]) for each in found.reports)
@@ -192,6 +200,16 @@ class Comparison(Complaints):
         if broken or unbounded or found.failing:
             self.worse(ExitCode.FAILED)
         return found
+
+
+def _compared(terms: SameTerms, old: Version | None, new: Version | None) -> Change | Invalid | str:
+    """Returns the change of a spec, or the traceback of an internal error of dpcompose."""
+    try:
+        return change(old, new, terms)
+    except MemoryError:  # the spec exceeds its limit
+        raise
+    except Exception as error:
+        return "".join(traceback.format_exception(error)).rstrip()
 
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:
@@ -245,7 +263,7 @@ def diff_files(run: Run) -> ExitCode:
     if comparison.left_out.untold:
         names = f": {', '.join(comparison.left_out.names)}" if run.strict else ""
         complain(comparison.left_out.summary + names)
-    return comparison.code
+    return comparison.code if comparison.fault is None else complain_of_fault(comparison.fault)
 
 
 def _rendering(output: Output[DiffFormat], comparison: Comparison) -> Rendering[Change | Invalid]:

@@ -41,6 +41,13 @@ def complain_of(error: InvalidSpec) -> None:
     complain_lines(refusal(error, for_complaints()))
 
 
+def complain_of_fault(traceback: str) -> ExitCode:
+    """Prints an internal error of dpcompose on standard error, and returns its exit code."""
+    complain_lines(traceback)
+    complain("this is a fault of dpcompose, not of the spec")
+    return ExitCode.FAULT
+
+
 def is_terminal(stream: TextIO | None) -> bool:
     """Returns whether a stream is a terminal; it may be missing or closed."""
     try:

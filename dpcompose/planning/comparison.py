@@ -21,7 +21,7 @@ from dpcompose.planning.number_changes import (
     named_parameters,
 )
 from dpcompose.report import At, Bound, Report, Share
-from dpcompose.report.declared_assumptions import Vouched, claims, difference, is_new
+from dpcompose.report.declared_assumptions import difference, is_new
 from dpcompose.report.verdict import implies
 from dpcompose.report.wording import number
 from dpcompose.source import Source, load
@@ -73,6 +73,7 @@ class Version:
             audit=terms.audit,
             lines_above=self.lines_above,
             extent="costs",
+            vouched=True,
         )
         return report if self.document is None else replace(report, document=self.document)
 
@@ -191,7 +192,6 @@ def change(
         return Invalid(bad, files)
     if same and before is not None:
         return Change(before, after, files, *compared(before, after))
-    now = new.source()
     if before is None or old is None:
         endless = ", and has no finite bound" if after.status == "no-guarantee" else ""
         return Change(
@@ -201,9 +201,9 @@ def change(
             "increased",
             alone(after),
             because=(f"the spec is new{endless}",),
-            assumed=newly_assumed(None, after, (), claims(now)),
+            assumed=newly_assumed(None, after),
             findings=tuple(_new_findings(None, after, terms.least)),
-            free=newly_free((), claims(now)),
+            free=newly_free(None, after),
         )
     # Not at the points of the new version: it could choose one at which less seems to be spent.
     wanted, known = (
@@ -211,9 +211,8 @@ def change(
     )
     if not all({*asked} <= {*there} for asked, there in zip(wanted, known, strict=True)):
         after = new.report(terms, *wanted)
-    was = old.source()
-    vouched = claims(was), claims(now)
     direction, numbers, why = compared(before, after)
+    was = old.source()
     changed = edits(was, now)
     if direction != "incomparable" and any(map(_may_move_numbers, changed)):
         found_more = growth(before, after, was, now, direction == "increased")
@@ -228,10 +227,10 @@ def change(
         why,
         moved=tuple(_changed_shares(before, after)),
         edits=changed,
-        assumed=newly_assumed(before, after, *vouched),
-        no_longer_assumed=newly_assumed(after, before, *vouched[::-1], gone=True),
+        assumed=newly_assumed(before, after),
+        no_longer_assumed=newly_assumed(after, before, gone=True),
         findings=tuple(_new_findings(before, after, terms.least)),
-        free=newly_free(*vouched),
+        free=newly_free(before, after),
     )
     return found if found.direction == "same" else replace(found, because=tuple(_because(found)))
 
@@ -393,18 +392,12 @@ EVENTS: tuple[Event, ...] = get_args(Event)
 _CLAIMED = ("relations", "datasets", "mechanisms", "adaptivity", "filter", "adversary")
 
 
-def newly_assumed(
-    old: Report | None,
-    new: Report,
-    before: Sequence[Vouched],
-    now: Sequence[Vouched],
-    gone: bool = False,
-) -> tuple[str, ...]:
+def newly_assumed(old: Report | None, new: Report, gone: bool = False) -> tuple[str, ...]:
     """Returns the assumptions of `new` that `old` does not have, as sentences.
 
-    `before` and `now`: the claims of both specs. A claim that follows from an old one is left out:
-    a weaker guarantee assumes nothing new. Of mechanisms only claims are listed. `gone`: `new` is
-    the former version, so that its assumptions are those no longer made.
+    A claim that follows from an old one is left out: a weaker guarantee assumes nothing new. Of
+    mechanisms only claims are listed. `gone`: `new` is the former version, so that its assumptions
+    are those no longer made.
     """
     known = {each.says for each in (old.assumptions if old else ())}
     facts = [
@@ -416,8 +409,8 @@ def newly_assumed(
         and each.path[:1] != ("mechanisms",)
         and each.kind != "entry"
     ]
-    claimed = {each.of: each for each in before}
-    for each in now:
+    claimed = {each.of: each for each in (old.vouched if old else ())}
+    for each in new.vouched:
         known_claim = claimed.get(each.of)
         if each.path[0] in _CLAIMED and is_new(each, known_claim):
             facts.append(difference(each, known_claim, gone)[0])
@@ -433,8 +426,9 @@ def _budget_raised(old: Report | None, new: Report | None) -> bool:
     return any(not any(implies(now, was) for now in new.limits) for was in old.limits)
 
 
-def newly_free(before: Sequence[Vouched], now: Sequence[Vouched]) -> tuple[str, ...]:
+def newly_free(old: Report | None, new: Report) -> tuple[str, ...]:
     """Returns the mechanisms that only post-process released outputs now, and did not before."""
+    before = old.vouched if old else ()
     was = {each.of for each in before if "post_processes" in each.content}
-    free = (each.of for each in now if "post_processes" in each.content)
+    free = (each.of for each in new.vouched if "post_processes" in each.content)
     return tuple(each.removeprefix("mechanism ") for each in free if each not in was)

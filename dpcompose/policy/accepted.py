@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import zip_longest
@@ -17,7 +17,8 @@ from typing import Any
 from dpcompose.errors import Diagnostic, printable, quoted
 from dpcompose.policy.codes import NOT_ACCEPTED, STALE
 from dpcompose.policy.settings import BadSettings
-from dpcompose.report.declared_assumptions import Vouched, claims, difference
+from dpcompose.report import Report
+from dpcompose.report.declared_assumptions import Vouched, difference
 from dpcompose.source import Source
 
 VERSION = 1
@@ -65,14 +66,17 @@ class Accepted:
         named = dict.fromkeys(each.spec for each in self.entries)
         return [each for each in named if not os.path.lexists(os.path.join(self.folder, each))]
 
-    def findings(self, source: Source, file: str, document: int) -> Iterator[Diagnostic]:
-        """Yields findings for claims that are not accepted, and accepted ones that are gone."""
-        place = self.spec(file), document
+    def findings(self, source: Source, report: Report, document: int) -> Iterator[Diagnostic]:
+        """Yields findings for claims that are not accepted, and accepted ones that are gone.
+
+        `report`: that of the spec, with what its entries declare.
+        """
+        place = self.spec(report.file), document
         known = [each for each in self.entries if (each.spec, each.document) == place]
         hashes = {each.hash for each in known}
         by_name = {each.of: each for each in known}
         seen = set()
-        for claim in claims(source):
+        for claim in report.vouched:
             seen.add(claim.of)
             entry = AcceptedClaim(*place, claim.of, claim.content, "", "")
             if entry.hash not in hashes:
@@ -141,9 +145,10 @@ def _entry(found: Any) -> AcceptedClaim | None:
 
 
 def updated(
-    old: Accepted, specs: Mapping[str, Iterable[tuple[int, Source]]], by: str, on: str
+    old: Accepted, specs: Mapping[str, Iterable[tuple[int, Sequence[Vouched]]]], by: str, on: str
 ) -> Accepted:
-    """Returns the accepted claims with those of `specs` (by file and document) replaced.
+    """Returns the accepted claims with those of `specs` (by file, each with the number of its
+    document) replaced.
 
     A claim that is there already keeps who accepted it and when; entries of specs that no longer
     exist are removed.
@@ -152,8 +157,8 @@ def updated(
     taken = {old.spec(file) for file in specs} | {*old.gone()}
     entries = [each for each in old.entries if each.spec not in taken]
     for file, documents in specs.items():
-        for number, source in documents:
-            for claim in claims(source):
+        for number, declared in documents:
+            for claim in declared:
                 entry = AcceptedClaim(old.spec(file), number, claim.of, claim.content, by, on)
                 entries.append(known.get(entry.hash, entry))
     entries.sort(key=lambda each: (each.spec, each.document, each.of, each.hash))

@@ -38,7 +38,7 @@ def audit(
     if settings.because or settings.forbid:
         found += _declaration_findings(source, settings)
     if accepted is not None:
-        found += accepted.findings(source, report.file, document)
+        found += accepted.findings(source, report, document)
     kept, ignored = apply_ignores(
         found, source, lambda each: settings.failing_setting(each.code, each.level)
     )

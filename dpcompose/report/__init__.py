@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from dpcompose.core.model.problem import Goal
 from dpcompose.core.notions.guarantee import AskedRisk, Budget
@@ -24,6 +24,9 @@ from dpcompose.report.reasoning import PipelineNode as PipelineNode
 from dpcompose.report.reasoning import Recheck as Recheck
 from dpcompose.report.reasoning import Touch as Touch
 from dpcompose.report.reasoning import WorstChange as WorstChange
+
+if TYPE_CHECKING:
+    from dpcompose.report.declared_assumptions import Vouched
 
 #: A function that returns the position of a path of the spec in its file.
 SpanOf = Callable[[Path], Span]
@@ -339,7 +342,8 @@ class Report:
     each; its value is None where it is not finite. `record`: what a filter has counted, where
     parameters are chosen along the way; the bound is then the budget. `pipeline`: datasets,
     partitions and mechanisms as they are drawn. `digest`: the SHA-256 of the text of the spec.
-    `accuracy`: what noise does to answers. `again`: analyses the same spec with further
+    `accuracy`: what noise does to answers. `vouched`: what each entry of the spec declares, where
+    asked for. `again`: analyses the same spec with further
     arguments of `analyze`. `extent` of an analysis decides which of these are filled.
     """
 
@@ -383,6 +387,7 @@ class Report:
     pipeline: tuple[PipelineNode, ...] = field(default=(), repr=False)
     digest: str = ""
     accuracy: tuple[AnswerNoise, ...] = ()
+    vouched: tuple[Vouched, ...] = field(default=(), repr=False)
     again: Callable[..., Report] | None = field(default=None, repr=False, compare=False)
     lines: Sequence[str] = field(default=(), repr=False)
 

@@ -47,7 +47,8 @@ class Resolved(NamedTuple):
     `population`: whose data it is, None where that is not said. `questions`: of which columns to
     say what is learnt, each by itself. `ledger`: parameters are chosen along the way, so that the
     budget is a filter, in the notion `filter` where that is named. `planned`: the reason given for
-    `adaptivity: adaptive`, with parameters that are fixed.
+    `adaptivity: adaptive`, with parameters that are fixed. `numbers`: evaluates a number of the
+    spec, each text once.
     """
 
     problem: Problem
@@ -55,6 +56,7 @@ class Resolved(NamedTuple):
     budget: Budget | None
     adversary_budget: Budget | None
     source: Source
+    numbers: Numbers
     deltas: tuple[Fraction, ...] = ()
     epsilons: tuple[Fraction, ...] = ()
     risk: AskedRisk | None = None
@@ -146,6 +148,7 @@ def _resolved(source: Source, spec: Spec, broken: Broken, faults: Faults) -> Res
         None if of_adversary else budget,
         budget if of_adversary else None,
         source,
+        numbers,
         deltas,
         epsilons,
         risk,

@@ -67,6 +67,14 @@ class Numbers:
             self._define(name, text, written)
         self._values.clear()  # a text may have meant less while constants were being defined
 
+    def value(self, text: str, path: Path) -> Bounds:
+        """Returns bounds of the value of a text at a place of a spec. Raises InvalidSpec, with what
+        is wrong there, if it has none."""
+        found = self._evaluated(text, path)
+        self._faults.raise_if_any()
+        assert found is not None  # else a fault was reported, here or when it was first met
+        return found
+
     def _define(self, name: str, text: str, written: Mapping[str, str]) -> None:
         """Evaluates a constant and stores it in `_known`; after an error its name is stored in
         `_broken`."""

@@ -19,6 +19,7 @@ from dpcompose.spec.fields import (
     Optional,
     Reference,
     Scalar,
+    WeakerIf,
     Whole,
     by_key,
     by_shape,
@@ -34,6 +35,8 @@ class Sensitivity(Model):
     bounded: Optional[Scalar] = Field(default=None, description="For one row replaced.")
 
 
+#: The most that there is of something: any larger number claims less, and so does none.
+Limit = Annotated[Whole, WeakerIf("larger", "absent")]
 #: What stands at a key of each sort.
 _TYPES: dict[Sort, Any] = {
     Sort.WHOLE: Whole,
@@ -86,13 +89,13 @@ class AnyPartition(Model):
 
     what = "any `partition`"
 
-    drops: bool = Field(
+    drops: Annotated[bool, WeakerIf("absent")] = Field(
         default=False, description="Declares that some row is in none of the blocks that are read."
     )
-    max_blocks_per_unit: Optional[Whole] = Field(
+    max_blocks_per_unit: Optional[Limit] = Field(
         default=None, description="How many blocks the rows of one privacy unit touch at most."
     )
-    max_rows_per_block: Optional[Whole] = Field(
+    max_rows_per_block: Optional[Limit] = Field(
         default=None, description="How many rows of one privacy unit are in one block at most."
     )
     because: Because
@@ -134,7 +137,7 @@ class WrittenJoint(Model):
     datasets: list[Reference] = Field(
         min_length=1, description="Values that are made straight from this root."
     )
-    l1: Scalar = Field(
+    l1: Annotated[Scalar, WeakerIf("larger")] = Field(
         description="How far one row of the root, or all rows of one unit, move all of them in "
         "sum, in L1."
     )
@@ -151,14 +154,14 @@ class Table(Model):
         + ".",
     )
     unit: Optional[Name] = Field(default=None, description="The column of the privacy unit.")
-    max_rows_per_unit: Optional[Whole] = Field(
+    max_rows_per_unit: Optional[Limit] = Field(
         default=None, description="The most rows that one privacy unit has here."
     )
     columns: Optional[Annotated[list[Name], Field(min_length=1)]] = Field(
         default=None, description="All columns that a row has; names of others are then faults."
     )
     size: Optional[Whole] = Field(default=None, description="The public number of rows.")
-    joint: Optional[WrittenJoint] = Field(
+    joint: Annotated[Optional[WrittenJoint], WeakerIf("absent")] = Field(
         default=None,
         description="A bound on several values together: `{datasets: [a, b], l1: 65536}`.",
     )
@@ -170,7 +173,7 @@ class Graph(Model):
 
     what = "a graph"
     domain: Literal["graph"] = Field(description="What the root is: a graph.")
-    max_degree: Optional[Whole] = Field(
+    max_degree: Optional[Limit] = Field(
         default=None, description="The largest degree of a vertex, in every graph of the domain."
     )
     because: Because

@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from dpcompose.core.numbers.expressions import ExpressionError, number_hint, parse
-from dpcompose.core.numbers.form_keys import REQUIRED, Sort
+from dpcompose.core.numbers.form_keys import REQUIRED, Sort, Weaker
 from dpcompose.source import Number
 
 #: The largest whole number in a spec.
@@ -159,6 +159,24 @@ class ReadBy:
         return self._schema.copy()
 
 
+class ReadNumber(ReadBy):
+    """Tells that a value is the text of a number or an expression, beside what `ReadBy` tells."""
+
+
+class WeakerIf:
+    """Tells which changes of a value claim no more than the value does; any other is a new claim.
+
+    It is also said of all that stands below the value, unless a key there says otherwise.
+    """
+
+    def __init__(self, *ways: Weaker) -> None:
+        self.ways = ways
+
+
+class KeysAreNumbers:
+    """Tells that the keys of a mapping are numbers too, or expressions."""
+
+
 class WhenMet:
     """Tells pydantic to read the value by a model that is built only when the first such value is
     met: a spec has few of the kinds of the language.
@@ -202,6 +220,11 @@ class OneOf:
         self._choose = choose
         self._tags = tuple(map(_tag, tags))
         self._model = model
+
+    def chosen(self, union: Any, value: object) -> Any:
+        """Returns the member of a union that reads a value; None if none does."""
+        tag = _tag(self._choose(value))
+        return self.member(union, tag) if tag in self._tags else None
 
     def member(self, union: Any, tag: str) -> Any:
         """Returns the member of a union with this tag."""
@@ -264,13 +287,13 @@ Name = Annotated[str, WithJsonSchema(_NAME_SCHEMA)]
 #: A dataset, one block of a partition, or every block: `name`, `name.block`, `name.*`.
 Reference = Annotated[str, WithJsonSchema(_REFERENCE_SCHEMA)]
 #: A whole number from 1 to MAX_WHOLE, written in digits.
-Whole = Annotated[int, ReadBy(_whole_number, _whole_schema(1))]
+Whole = Annotated[int, ReadNumber(_whole_number, _whole_schema(1))]
 #: The same, from 2 on.
-Several = Annotated[int, ReadBy(_at_least_two, _whole_schema(2))]
+Several = Annotated[int, ReadNumber(_at_least_two, _whole_schema(2))]
 #: The source text of an exact number or expression.
-Scalar = Annotated[str, ReadBy(_scalar, _number_schema())]
+Scalar = Annotated[str, ReadNumber(_scalar, _number_schema())]
 #: The same, for a number below 1.
-Probability = Annotated[str, ReadBy(_scalar, _number_schema(exclusiveMaximum=1))]
+Probability = Annotated[str, ReadNumber(_scalar, _number_schema(exclusiveMaximum=1))]
 #: A key that may be left out, but not left without a value.
 Optional = Annotated[_T | None, BeforeValidator(_not_null)]
 
@@ -308,6 +331,8 @@ def model_of(
     may_be_left_out: Any = Optional
     for key in form.keys:
         held = Literal[key.choices] if key.sort is Sort.CHOICE else types[key.sort]
+        if ways := form.weaker(key):
+            held = Annotated[held, WeakerIf(*ways)]
         default = list(key.default) if isinstance(key.default, tuple) else key.default
         fields[key.name] = (
             may_be_left_out[held] if default is None else held,

@@ -7,6 +7,7 @@ from pydantic import Field
 from dpcompose.spec.asked import Relation
 from dpcompose.spec.fields import (
     PAIR_SCHEMA,
+    KeysAreNumbers,
     Model,
     Optional,
     Parameter,
@@ -15,6 +16,7 @@ from dpcompose.spec.fields import (
     ReadBy,
     Reference,
     Scalar,
+    WeakerIf,
     by_key,
     by_shape,
     expected,
@@ -22,6 +24,8 @@ from dpcompose.spec.fields import (
 
 #: The most points of a guarantee.
 MOST_POINTS = 1000
+#: A loss that is stated: whoever loses no more loses no more than a larger one.
+_LOSS = WeakerIf("larger")
 #: What the key `notion` says.
 NOTION = "The privacy notion in which the guarantee is stated."
 
@@ -43,7 +47,7 @@ class Pure(Stated):
 
     what = "a guarantee of notion `pure`"
     notion: Literal["pure"] = Field(description=NOTION)
-    epsilon: Parameter = Field(description="ε of one step of the relation.")
+    epsilon: Annotated[Parameter, _LOSS] = Field(description="ε of one step of the relation.")
 
 
 class Approx(Stated):
@@ -51,8 +55,10 @@ class Approx(Stated):
 
     what = "a guarantee of notion `approx`"
     notion: Literal["approx"] = Field(description=NOTION)
-    epsilon: Parameter = Field(description="ε of one step of the relation.")
-    delta: ProbabilityParameter = Field(description="δ of one step of the relation, below 1.")
+    epsilon: Annotated[Parameter, _LOSS] = Field(description="ε of one step of the relation.")
+    delta: Annotated[ProbabilityParameter, _LOSS] = Field(
+        description="δ of one step of the relation, below 1."
+    )
 
 
 class Zcdp(Stated):
@@ -60,7 +66,7 @@ class Zcdp(Stated):
 
     what = "a guarantee of notion `zcdp`"
     notion: Literal["zcdp"] = Field(description=NOTION)
-    rho: Parameter = Field(description="ρ of one step of the relation.")
+    rho: Annotated[Parameter, _LOSS] = Field(description="ρ of one step of the relation.")
 
 
 class Gdp(Stated):
@@ -68,7 +74,7 @@ class Gdp(Stated):
 
     what = "a guarantee of notion `gdp`"
     notion: Literal["gdp"] = Field(description=NOTION)
-    mu: Parameter = Field(description="μ of one step of the relation.")
+    mu: Annotated[Parameter, _LOSS] = Field(description="μ of one step of the relation.")
 
 
 # --- guarantees with several numbers -------------------------------------------------------------
@@ -100,7 +106,7 @@ def _pair(value: object) -> tuple[str, str]:
     raise expected("two numbers", "a point is a pair of numbers, such as `[2, 0.1]`")
 
 
-Pair = Annotated[tuple[str, str], ReadBy(_pair, PAIR_SCHEMA)]
+Pair = Annotated[tuple[Scalar, Scalar], ReadBy(_pair, PAIR_SCHEMA)]
 
 
 #: A point of either notion, as it is read.
@@ -112,7 +118,7 @@ RdpPoints = Annotated[
         list[Annotated[Pair | RdpPoint, by_shape(list, dict)]],
         Field(min_length=1, max_length=MOST_POINTS),
     ]
-    | Annotated[dict[str, Scalar], Field(min_length=1, max_length=MOST_POINTS)],
+    | Annotated[dict[str, Scalar], KeysAreNumbers(), Field(min_length=1, max_length=MOST_POINTS)],
     by_shape(list, dict),
 ]
 ProfilePoints = Annotated[
@@ -120,7 +126,9 @@ ProfilePoints = Annotated[
         list[Annotated[Pair | ProfilePoint, by_shape(list, dict)]],
         Field(min_length=1, max_length=MOST_POINTS),
     ]
-    | Annotated[dict[str, Probability], Field(min_length=1, max_length=MOST_POINTS)],
+    | Annotated[
+        dict[str, Probability], KeysAreNumbers(), Field(min_length=1, max_length=MOST_POINTS)
+    ],
     by_shape(list, dict),
 ]
 
@@ -134,7 +142,7 @@ class Rdp(Stated):
         default=None, description="Pairs [α, ε] of one step of the relation, each α above 1."
     )
     alpha: Optional[Parameter] = Field(default=None, description="With one order only: α, above 1.")
-    epsilon: Optional[Parameter] = Field(
+    epsilon: Optional[Annotated[Parameter, _LOSS]] = Field(
         default=None, description="With one order only: ε at this α."
     )
 

@@ -21,6 +21,7 @@ from dpcompose.spec.fields import (
     Reference,
     Scalar,
     Several,
+    WeakerIf,
     Whole,
     by_shape,
     kind_at,
@@ -48,7 +49,7 @@ class ReadingEntry(Model):
         description="It answers questions that are chosen on the way, while others are open; its "
         "guarantee holds against such an analyst.",
     )
-    uses: Optional[list[Name]] = Field(
+    uses: Annotated[Optional[list[Name]], WeakerIf("absent")] = Field(
         default=None,
         description="The columns of what it reads on which it depends alone: as if it read "
         "`map: {kind: columns, only: [...]}` of it.",
@@ -124,6 +125,8 @@ Sensitivity = Annotated[
 
 # --- concrete mechanisms --------------------------------------------------------------------------
 
+#: What moves by no more than a number moves by no more than a larger one.
+_FURTHER = WeakerIf("larger")
 #: What the key `sensitivity` says.
 SENSITIVITY = (
     "How far one row moves it: a number (for one row added or removed, where rows come and go), or "
@@ -138,7 +141,7 @@ class Concrete(Model):
 
     what = "a concrete mechanism"
     mechanism: str = Field(description=MECHANISM)
-    sensitivity: Sensitivity = Field(description=SENSITIVITY)
+    sensitivity: Annotated[Sensitivity, _FURTHER] = Field(description=SENSITIVITY)
     relation: Optional[Relation] = Field(
         default=None, description="With a number for sensitivity: the change that it is for."
     )
@@ -193,7 +196,10 @@ def run_model(kind: str) -> type[Model]:
     more = {}
     if form.moved is not None:
         about = f"{SENSITIVITY} Default: {form.moved}."
-        more["sensitivity"] = (Sensitivity, Field(default=form.moved, description=about))
+        held = Annotated[Sensitivity, _FURTHER]
+        more["sensitivity"] = (held, Field(default=form.moved, description=about))
+    elif form.relative:  # it says which weights are drawn from, and so has no weaker direction
+        more["sensitivity"] = (Sensitivity, Field(description=SENSITIVITY))
     what, tag = f"`mechanism: {kind}`", ("mechanism", MECHANISM)
     model: type[Model] = model_of(form, base, _title(kind), what, tag, _TYPES, **more)
     return model

@@ -105,7 +105,7 @@ def located(loc: Path) -> tuple[type[Model], Path]:
             continue
         path.append(step)
         if isinstance(node, type) and issubclass(node, Model):
-            model, node = node, _held(node).get(step)
+            model, node = node, keys_of(node).get(step)
         else:
             node = get_args(node)[-1] if get_origin(node) in (list, dict) else None
     return model, tuple(path)
@@ -122,7 +122,7 @@ def models() -> list[type[Model]]:
         elif isinstance(node, type) and issubclass(node, Model):
             if node not in found:
                 found[node] = None
-                stack.extend(reversed(_held(node).values()))
+                stack.extend(reversed(keys_of(node).values()))
         else:
             stack.extend(reversed(get_args(node)))
     return list(found)
@@ -145,7 +145,7 @@ def _bare(node: Any) -> tuple[Any, OneOf | None]:
 
 
 @cache
-def _held(model: type[Model]) -> dict[str | int, Any]:
+def keys_of(model: type[Model]) -> dict[str | int, Any]:
     """Returns what stands at each key of a model."""
     fields = model.model_fields.items()
     return {field.alias or name: field.rebuild_annotation() for name, field in fields}

@@ -13,6 +13,7 @@ from contracts import checked
 from tables import tables
 
 from dpcompose.report.declared_assumptions import Vouched, claims, is_new
+from dpcompose.resolve import resolve
 from dpcompose.source import load
 
 from .reviewer import SPEC, codes, run, write
@@ -61,7 +62,9 @@ def test_how_many_rows_a_row_gives(before: str, after: str, new: bool) -> None:
             f"datasets: {{t: {{}}, f: {{from: t, map: {{{made_by}}}}}}}\n"
             "mechanisms: [{name: m, reads: f, notion: pure, epsilon: 1, relation: unbounded}]\n"
         )
-        return next(each for each in claims(load(text, "s.yaml")) if each.of == "dataset f")
+        return next(
+            each for each in claims(resolve(load(text, "s.yaml"))) if each.of == "dataset f"
+        )
 
     assert is_new(claim(after), claim(before)) == new
 

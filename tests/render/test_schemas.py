@@ -36,6 +36,7 @@ from dpcompose.render.json import render
 from dpcompose.render.json.plan_documents import diff_json, fit_json, savings_json, total_json
 from dpcompose.render.json.shapes import in_draft_7
 from dpcompose.render.layout import Style
+from dpcompose.report.declared_assumptions import claims
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
@@ -208,7 +209,12 @@ def examples() -> dict[str, str]:
         "fit": "".join(fit_json("gdp", fitted, numbers, ["look"], fitted.text)),
         "registry": "".join(entry_findings.json([replace(REPORTS["rides"], findings=(FOUND,))])),
         "assumptions": written(
-            updated(Accepted("lock", "/"), {"/a": [(1, load(old, "a"))]}, "Ann", "2026-01-02")
+            updated(
+                Accepted("lock", "/"),
+                {"/a": [(1, claims(resolve(load(old, "a"))))]},
+                "Ann",
+                "2026-01-02",
+            )
         ),
     }
 

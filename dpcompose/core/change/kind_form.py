@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from dpcompose.core.change.row_facts import Shape
-from dpcompose.core.numbers.form_keys import FormKey
+from dpcompose.core.numbers.form_keys import FormKey, Weaker
 
 
 class Refusal(NamedTuple):
@@ -74,6 +74,10 @@ class Form(Generic[Made]):
         """
         build: Callable[..., Made] = self.build or self.kind
         return build(*values)
+
+    def weaker(self, key: FormKey) -> tuple[Weaker, ...]:
+        """Returns the changes of the value of a key that claim no more than it does."""
+        return key.weaker
 
     def has(self, key: str) -> bool:
         """Returns whether the form has a key of this name."""

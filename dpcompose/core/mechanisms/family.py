@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.numbers.form_keys import NOISE, REQUIRED, FormKey, Need, Sort
+from dpcompose.core.numbers.form_keys import NOISE, REQUIRED, FormKey, Need, Sort, Weaker
 from dpcompose.core.theorem import Assumption, Hypothesis, Refused, Role, Test, Use, theorem
 
 if TYPE_CHECKING:
@@ -79,6 +79,13 @@ class FamilyForm(NamedTuple):
     def key(self) -> FormKey:
         """Returns the key that says how much noise there is."""
         return self.numbers[0]
+
+    def weaker(self, key: FormKey) -> tuple[Weaker, ...]:
+        """Returns the changes of the value of a key that never lower a bound: where it may be
+        rounded, those in that direction."""
+        if key.sort is not Sort.NUMBER or key.safe is None:
+            return ()
+        return ("larger",) if key.safe == "up" else ("smaller",)
 
     def made(self, values: Mapping[str, object]) -> Family:
         """Returns the mechanism with these values of the form's keys, by their names."""

@@ -9,6 +9,9 @@ from typing import Literal, NamedTuple
 
 #: The direction in which a parameter is rounded so that no bound falls below the truth.
 Safe = Literal["up", "down"]
+#: A change of a value after which a spec claims no more than before: a larger number, a smaller
+#: one, or none at all.
+Weaker = Literal["larger", "smaller", "absent"]
 
 
 class Need(NamedTuple):
@@ -70,7 +73,8 @@ class FormKey(NamedTuple):
     `default`: REQUIRED, or the value where the key is left out. `choices`: the words of a choice.
     `need`: the requirement on numbers. `noise`: a larger value is more noise, so that the value is
     divided where losses are scaled up. `fact`: a limit of the data, or a δ, which is never scaled.
-    `exactly`: it must be rational, as neither direction is known to be safe.
+    `exactly`: it must be rational, as neither direction is known to be safe. `weaker`: what claims
+    less of the data than the value does; any other change is a new claim.
     """
 
     name: str
@@ -82,6 +86,7 @@ class FormKey(NamedTuple):
     noise: bool = False
     fact: bool = False
     exactly: bool = False
+    weaker: tuple[Weaker, ...] = ()
 
     @property
     def safe(self) -> Safe | None:

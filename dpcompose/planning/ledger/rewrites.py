@@ -98,7 +98,7 @@ def since(
 def content(release: Release) -> str:
     """Returns a text that is equal for two specs if they release the same under the same budget."""
     resolved = release.resolved
-    claimed = sorted(((each.of, each.content) for each in claims(resolved.source)), key=str)
+    claimed = sorted(((each.of, each.content) for each in claims(resolved)), key=str)
     budget = resolved.budget if resolved.ledger else None
     whole = [protected(release), resolved.planned, str(budget), claimed]
     return json.dumps(whole, sort_keys=True)
@@ -125,7 +125,7 @@ def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tu
         filters.append(None if notion is None else notion.value)
     if filters[0] != filters[1]:
         yield f"`filter` is {_quoted(filters[0])}, and was {_quoted(filters[1])}", ("filter",)
-    before, after = ({each.of: each for each in claims(one.source)} for one in (was, now))
+    before, after = ({each.of: each for each in claims(one)} for one in (was, now))
     for of, told in before.items():
         if told.path[0] == "mechanisms" and "post_processes" not in told.content:
             if of not in after:

@@ -359,20 +359,18 @@ def _places(report: Report) -> dict[str, str]:
 def _assumption_rows(change: Change) -> list[tuple[str, ...]]:
     """Returns new (+), dropped (-) and changed (~) assumptions as rows.
 
-    What a changed key says is left out: it stands among the changes of the spec. Two sentences that
-    differ in their numbers alone are one.
+    What a changed key said is left out: it stands among the changes of the spec. What is new is
+    named, since a review may stop at it. Two sentences that differ in their numbers alone are one.
     """
     told: list[str] = []
     for edit in change.edits:
         start = f"`{f'{edit.kind} {edit.name}'.strip()}`: "
         # Of a list an assumption names the whole: `guarantees`, not `guarantees.1.rho`.
         told += [start + _IN_LIST.sub("", key.name) for key in edit.keys] or [start]
-    new, old = (
-        [each for each in listed if not any(each.startswith(start) for start in told)]
-        for listed in (change.assumed, change.no_longer_assumed)
-    )
+    former = change.no_longer_assumed
+    old = [each for each in former if not any(each.startswith(start) for start in told)]
     rows: list[tuple[str, ...]] = []
-    for each in new:
+    for each in change.assumed:
         was = next((other for other in old if _shape(other) == _shape(each)), None)
         if was is None:
             rows.append(("+", sentence(each)))

@@ -142,7 +142,7 @@ class Flatten(SeveralRows):
         return f"a flatten{of} to {self.rows} a row"
 
 
-MAX_ROWS = FormKey("max_rows", Sort.WHOLE, "The most rows that one row gives.")
+MAX_ROWS = FormKey("max_rows", Sort.WHOLE, "The most rows that one row gives.", weaker=("larger",))
 EXACT = FormKey("exact", Sort.FLAG, "Every row gives exactly `max_rows` rows.", False)
 
 FORM = Form(

@@ -234,14 +234,19 @@ def fates(made_by: Map, leaf: ChangeUnit, traits: Traits) -> list[MapOutcome] | 
 # --- keys of forms in a spec ----------------------------------------------------------------------
 
 DROPS = FormKey(
-    "drops", Sort.FLAG, "Declares that some row of the parent gives nothing to this dataset.", False
+    "drops",
+    Sort.FLAG,
+    "Declares that some row of the parent gives nothing to this dataset.",
+    False,
+    weaker=("absent",),
 )
 KEEPS = FormKey("keeps", Sort.COLUMNS, "Columns that every new row has as its source row.", ())
 
 
 def uses(what: str) -> FormKey:
     """Returns the key of a spec for the only columns on which `what` depends."""
-    return FormKey("uses", Sort.COLUMNS, f"The columns on which {what} depends alone.", None)
+    says = f"The columns on which {what} depends alone."
+    return FormKey("uses", Sort.COLUMNS, says, None, weaker=("absent",))
 
 
 def declared_uses(what: str, columns: frozenset[str] | None) -> Iterator[Declared]:

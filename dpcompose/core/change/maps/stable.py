@@ -60,5 +60,12 @@ FORM = Form(
     "stable",
     Stable,
     "A map under which one added row changes at most `stability` rows.",
-    (FormKey("stability", Sort.WHOLE, "Rows changed by one added or removed row."),),
+    (
+        FormKey(
+            "stability",
+            Sort.WHOLE,
+            "Rows changed by one added or removed row.",
+            weaker=("larger",),
+        ),
+    ),
 )

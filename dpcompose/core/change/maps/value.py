@@ -143,9 +143,19 @@ FORM = Form(
     (
         FormKey("metric", Sort.CHOICE, "The metric.", "euclidean", tuple(SPACES)),
         FormKey(
-            "sensitivity", Sort.MOVES, "How far one row moves it; a number: one row added.", None
+            "sensitivity",
+            Sort.MOVES,
+            "How far one row moves it; a number: one row added.",
+            None,
+            weaker=("larger",),
         ),
-        FormKey("diameter", Sort.NUMBER, "How far apart any two values are.", None),
+        FormKey(
+            "diameter",
+            Sort.NUMBER,
+            "How far apart any two values are.",
+            None,
+            weaker=("larger", "absent"),
+        ),
     ),
     _value_from_keys,
 )

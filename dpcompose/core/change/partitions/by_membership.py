@@ -36,5 +36,13 @@ FORM = Form(
     "membership",
     ByMembership,
     "Blocks overlap: each row is in at most `max_blocks` of them.",
-    (BLOCKS, FormKey("max_blocks", Sort.WHOLE, "How many blocks one row is in at most.")),
+    (
+        BLOCKS,
+        FormKey(
+            "max_blocks",
+            Sort.WHOLE,
+            "How many blocks one row is in at most.",
+            weaker=("larger",),
+        ),
+    ),
 )

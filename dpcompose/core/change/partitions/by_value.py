@@ -59,7 +59,11 @@ FORM = Form(
     (
         BLOCKS,
         FormKey(
-            "uses", Sort.COLUMNS, "The columns that alone decide in which block a row is.", None
+            "uses",
+            Sort.COLUMNS,
+            "The columns that alone decide in which block a row is.",
+            None,
+            weaker=("absent",),
         ),
     ),
     elsewhere=(
