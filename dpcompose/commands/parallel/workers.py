@@ -155,8 +155,8 @@ def run_each_within(
 class WorkWithin(Generic[_Item, _Result]):
     """A function whose calls are held to limits, all of them by one process.
 
-    It is forked at the first call, and anew where a call ended it or raised: a fork for each of many
-    small calls would take longer than the calls.
+    It is forked at the first call, and anew where a call ended it or raised: a fork for each of
+    many small calls would take longer than the calls.
     """
 
     def __init__(self, most: bounds.Most, work: Callable[[_Item], _Result]) -> None:

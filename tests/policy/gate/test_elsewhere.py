@@ -73,8 +73,12 @@ def test_inputs_are_handed_over_as_they_are(tmp_path: Path) -> None:
         "-I", "-m", "dpcompose", "check", "--strict", "--max-seconds=10", "--max-memory=500",
         "--output", "junit=dpcompose.xml", "--", "$(touch pwned) *.yaml",
     ]  # fmt: skip
-    installed = (temp / "installed").read_text()
-    assert installed.endswith("-- --x; touch pwned\n") and not installed.startswith(str(folder))
+    package, dependencies = (temp / "installed").read_text().splitlines()
+    assert package.endswith(" --no-deps --only-binary :all: -- --x; touch pwned")
+    assert dependencies.endswith(
+        " --require-hashes -r venv/lib/python3*/site-packages/dpcompose/requirements.txt"
+    )
+    assert not package.startswith(str(folder)) and not dependencies.startswith(str(folder))
     assert not list(folder.iterdir())
 
 
@@ -143,7 +147,7 @@ def test_a_fork_is_compared_with_the_target_project_whatever_its_own_branches_ar
     git("tag", "target/main")
     done = run(root, temp, REAL, **more)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "increase, budget-raised" in done.stdout
+    assert "increase\nbudget-raised\n" in done.stdout
 
 
 @pytest.mark.slow
@@ -154,6 +158,7 @@ def test_what_the_target_did_since_is_no_part_of_a_change(root: Path, tmp_path: 
     ones."""
     temp = tmp_path / "temp"
     more = forked(root, tmp_path, a=spec(1), b=spec(1))
+    more["BUDGETS_FAIL_ON"] = "increase,removed-spec"
     (root / "specs" / "b.yaml").write_text(spec(0.5))
     commit()
     git("checkout", "-q", "-b", "since", "change~1")
@@ -176,9 +181,7 @@ def test_what_the_target_did_since_is_no_part_of_a_change(root: Path, tmp_path: 
 @needs_git
 @needs_shell
 @pytest.mark.parametrize("why", ["no address", "no project", "another history"])
-def test_a_merge_request_without_a_base_is_a_failure(
-    root: Path, tmp_path: Path, why: str
-) -> None:
+def test_a_merge_request_without_a_base_is_a_failure(root: Path, tmp_path: Path, why: str) -> None:
     more = forked(root, tmp_path, a=spec(1))
     match why:
         case "no address":
@@ -202,9 +205,49 @@ def test_the_container_has_all_that_a_wheel_is_built_from() -> None:
     wheel = said["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = {"pyproject.toml", "README.md", *said["project"]["license-files"]}
     needed |= {*wheel["packages"], *wheel["force-include"]}
-    needed.add(said["tool"]["hatch"]["metadata"]["hooks"]["custom"]["path"])
+    needed |= {said["tool"]["hatch"]["metadata"]["hooks"]["custom"]["path"], *PINS}
     copied = {path for name, rest in instructions() if name == "COPY" for path in rest.split()[:-1]}
     assert copied == needed and all((TOP / path).exists() for path in copied)
+
+
+def test_the_container_installs_nothing_without_a_hash() -> None:
+    calls = re.findall(r"pip (?:install|download|wheel)[^&]*", CONTAINER)
+    assert len(calls) == 4
+    for each in calls:
+        assert "--require-hashes" in each or "--no-index" in each
+
+
+#: What pins versions, and the path in pyproject.toml of what it pins.
+PINS = {
+    ".ci/requirements.txt": ("project", "dependencies"),
+    ".ci/build-requirements.txt": ("build-system", "requires"),
+}
+
+
+@pytest.mark.parametrize("path", PINS)
+def test_dependencies_in_ci_are_pinned_by_hash(path: str) -> None:
+    """For each that pyproject.toml names, and in versions that it allows."""
+    text = (TOP / path).read_text(encoding="utf-8")
+    options, *lines = re.sub(r" \\\n +", " ", text).splitlines()
+    assert options == "--only-binary :all:" and "://" not in text
+    pinned: dict[str, set[str]] = {}
+    for each in filter(None, lines):
+        found = re.fullmatch(
+            r"([a-z0-9-]+)==([\w.]+)( ; [^-]+)?((?: --hash=sha256:[0-9a-f]{64})+)", each
+        )
+        assert found, each
+        pinned.setdefault(found[1], set()).add(found[2])
+    table, key = PINS[path]
+    said = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
+    for each in said[table][key]:
+        allowed = re.match(r"([\w-]+)>=([\d.]+),<([\d.]+)", each)
+        assert allowed
+        for version in pinned[allowed[1].lower()]:
+            assert numbers(allowed[2]) <= numbers(version) < numbers(allowed[3])
+
+
+def numbers(version: str) -> list[int]:
+    return [int(each) for each in version.split(".")]
 
 
 def test_what_the_container_runs_is_dpcompose() -> None:
