@@ -207,7 +207,7 @@ class Batch:
         inputs = (self._input_of(item) for item in items)
         specs, task = 0, self.task
         if task.run.resources.is_limited:
-            warm_up()
+            warm_up(task.run.resources)
         while specs < 2:  # a single readable spec is reported in full
             given = next(inputs, None)
             if given is None:

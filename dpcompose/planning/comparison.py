@@ -212,7 +212,7 @@ def change(
     if not all({*asked} <= {*there} for asked, there in zip(wanted, known, strict=True)):
         after = new.report(terms, *wanted)
     direction, numbers, why = compared(before, after)
-    was = old.source()
+    was, now = old.source(), new.source()
     changed = edits(was, now)
     if direction != "incomparable" and any(map(_may_move_numbers, changed)):
         found_more = growth(before, after, was, now, direction == "increased")

@@ -201,8 +201,10 @@ def _without_nulls(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     tidy = {key: _without_nulls(value) for key, value in node.items()}
-    if tidy.get("default", ...) is None:
+    if tidy.get("default", ...) in (None, ""):
         del tidy["default"]
+    if "const" in tidy:  # pydantic before 2.10 lists the value, too
+        tidy.pop("enum", None)
     if "oneOf" in tidy:  # the reader chooses a form by its keys, and those of two may be alike
         tidy["anyOf"] = tidy.pop("oneOf")
     options = tidy.get("anyOf")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
+from multiprocessing import active_children
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from typer.testing import CliRunner
 
 from dpcompose.cli import app
 from dpcompose.commands.parallel.bounds import Most, TooMuch, within
+from dpcompose.commands.parallel.workers import WorkWithin
 
 HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {r: {}}\nmechanisms:\n"
 SMALL = HEAD + "  - {name: a, reads: r, notion: pure, epsilon: 1}\nbudget: {epsilon: 2}\n"
@@ -285,6 +290,88 @@ def test_models_are_built_before_memory_is_short() -> None:
     assert run.stdout == "True\n"
 
 
+def test_models_are_looked_through_once_in_a_process() -> None:
+    """They are hundreds, and to look through them takes longer than to analyse a small spec."""
+    code = (
+        "import dpcompose.spec.model as model\n"
+        "from dpcompose.commands.parallel.bounds import Most, warm_up, within\n"
+        "real, count = model.models, []\n"
+        "model.models = lambda: count.append(1) or real()\n"
+        "warm_up(Most(None, 1000))\n"
+        "for _ in range(3):\n"
+        "    with within(Most(None, 1000)):\n"
+        "        print(len(count), end='')"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "111"
+
+
+@pytest.mark.parametrize("command", [("check", "--jobs", "1"), ("total", "--all")])
+def test_a_process_does_many_specs(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fork for each would take longer than a small spec."""
+    started, real = 0, BaseProcess.start
+
+    def start(process: BaseProcess) -> None:
+        nonlocal started
+        started += 1
+        real(process)
+
+    monkeypatch.setattr(BaseProcess, "start", start)
+    for number in range(8):
+        Path(f"{number}.yaml").write_text(SMALL, encoding="utf-8")
+    files = [f"{number}.yaml" for number in range(8)]
+    assert called(*command, *files, "--max-seconds", "100")[0] in (0, 1)
+    assert 0 < started <= 3
+
+
+def awkward(item: str) -> tuple[str, int]:
+    """Goes wrong in the way that the item names."""
+    match item:
+        case "raises":
+            raise ValueError(item)
+        case "ends":
+            os._exit(7)
+        case "sleeps":
+            time.sleep(60)
+        case "grows":
+            bytearray(2**30)
+    return item, os.getpid()
+
+
+def test_one_process_does_many_calls_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcompose.commands.parallel.bounds._GRACE", 0.2)
+    with closing(WorkWithin(lambda: Most(1, 500), awkward)) as work:
+        first, second = work("a"), work("b")
+        assert first[1] == second[1] != os.getpid()
+        for item, says in {
+            "sleeps": "takes longer than the 1 s",
+            "grows": "more memory than the 500 MB",
+            "ends": "ended with code 7",
+        }.items():
+            with pytest.raises(TooMuch, match=says):
+                work(item)
+            assert work("c")[0] == "c"
+        with pytest.raises(ValueError, match="raises"):
+            work("raises")
+        assert work("d")[0] == "d"
+    assert not active_children()
+
+
 def test_a_shortage_without_a_limit_is_no_fault_of_the_spec() -> None:
     with pytest.raises(MemoryError), within(Most(seconds=1000)):
         raise MemoryError
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="warns of threads from 3.12 on")
+@pytest.mark.parametrize("flags", [("--max-seconds", "100"), ("--max-memory", "1000")])
+def test_no_process_with_threads_is_forked(flags: tuple[str, str]) -> None:
+    done = subprocess.run(
+        [
+            sys.executable, "-W", "always::DeprecationWarning", "-m", "dpcompose", "check",
+            "small.yaml", "other.yaml", "small.yaml", *flags,
+        ],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0 and "fork" not in done.stderr

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,9 @@ Shape = dict[str, Any]
 class Client:
     """An editor: it sends requests and notifications, and keeps what the server says unasked."""
 
-    def __init__(self, folder: Path, *flags: str) -> None:
+    def __init__(self, folder: Path, *flags: str, of_python: Sequence[str] = ()) -> None:
         self.server = subprocess.Popen(
-            [sys.executable, "-m", "dpcompose", "lsp", *flags],
+            [sys.executable, *of_python, "-m", "dpcompose", "lsp", *flags],
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -584,6 +584,25 @@ def test_a_missing_package_is_named(
     assert done.stderr == (
         "dpcompose: the language server needs pygls 2: python -m pip install 'dpcompose[lsp]'\n"
     )
+
+
+@pytest.mark.slow
+def test_the_process_that_analyses_is_isolated_as_the_server_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No module of the environment is imported where the server itself is isolated from it."""
+    trace = tmp_path / "imported"
+    text = f"import sys\nopen({str(trace)!r}, 'a').write(f'{{sys.flags.isolated}}')\n"
+    (tmp_path / "sitecustomize.py").write_text(text)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    for of_python, imported in ((("-P",), "00"), (("-I",), "")):
+        client = Client(tmp_path, of_python=of_python)
+        client.start()
+        assert client.problems(client.open(SPEC)) == []
+        client.server.kill()
+        client.server.communicate()
+        assert (trace.read_text() if trace.exists() else "") == imported
+        trace.unlink(missing_ok=True)
 
 
 @pytest.mark.slow

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from functools import partial
 from multiprocessing import active_children
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 
 import pytest
 
@@ -168,6 +170,24 @@ def test_processes_that_are_no_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpcompose.commands.parallel.workers.sys.platform", "darwin")
     found = list(spread(range(-1, -60, -1), positive, 2))
     assert found == list(range(1, 60))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="is how it is done elsewhere")
+def test_processes_that_are_no_forks_are_isolated_as_this_one_is(tmp_path: Path) -> None:
+    trace = tmp_path / "imported"
+    (tmp_path / "sitecustomize.py").write_text(f"open({str(trace)!r}, 'a').write('x')\n")
+    code = (
+        "import sys; from dpcompose.commands.parallel import pool, workers\n"
+        "pool.PATIENCE, workers.sys.platform = 0.0, 'darwin'\n"
+        "if __name__ == '__main__': print(sum(pool.spread(range(-40, 0), abs, 2)))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    for flag, imported in (("-P", True), ("-I", False)):
+        done = subprocess.run(
+            [sys.executable, flag, "-c", code], env=environment, capture_output=True, text=True
+        )
+        assert (done.stdout, done.stderr, trace.exists()) == ("820\n", "", imported)
+        trace.unlink(missing_ok=True)
 
 
 def positive(item: int) -> int:

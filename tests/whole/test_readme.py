@@ -115,7 +115,8 @@ def test_the_picture_is_the_report_of_the_spec_in_the_readme(rewriting: bool) ->
     if rewriting:
         PICTURE.write_text(shown, encoding="utf-8", newline="\n")
     kept = PICTURE.read_text(encoding="utf-8")
-    told, now = (re.findall(r">([^<>]*)</text>", each) for each in (kept, shown))
+    # Versions of rich end it with a line more or less.
+    told, now = (re.findall(r">([^<>]*[^<>\s][^<>]*)</text>", each) for each in (kept, shown))
     assert told == now and len(now) > 50, "run pytest --rewrite-golden"
     assert "font-face" not in kept and "<script" not in kept
 

@@ -28,8 +28,7 @@ class Analyst:
     def outcome(self, task: FileTask, given: Input) -> Outcome:
         """Returns the outcome of a file; of a process that was killed, one that says so."""
         if self._process is None:
-            # -P: nothing is imported from the working folder, which belongs to the spec's author.
-            command = [sys.executable, "-P", "-m", __name__]
+            command = [sys.executable, *_isolation(), "-m", __name__]
             self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process = self._process
         assert process.stdin is not None and process.stdout is not None
@@ -50,6 +49,14 @@ class Analyst:
             process.wait()
 
 
+def _isolation() -> list[str]:
+    """Returns the flags with which a Python is isolated as this one is, and at least from the
+    working folder, which belongs to the spec's author."""
+    flags = sys.flags
+    asked = {"-I": flags.isolated, "-E": flags.ignore_environment, "-s": flags.no_user_site}
+    return ["-P", *(flag for flag, is_set in asked.items() if is_set)]
+
+
 def _end_with_parent(parent: int) -> None:
     """Ends this process soon after its parent, which may be killed during a long analysis."""
     while os.getppid() == parent:
@@ -59,7 +66,7 @@ def _end_with_parent(parent: int) -> None:
 
 def main() -> None:
     """Analyses specs until standard input ends, or the process that asked for it."""
-    from dpcompose.commands.parallel.bounds import warm_up
+    from dpcompose.commands.parallel.bounds import Most, warm_up
     from dpcompose.commands.parallel.interrupts import settle_worker
     from dpcompose.memory import settle
     from dpcompose.policy.settings_files import forget
@@ -69,7 +76,7 @@ def main() -> None:
     Thread(target=_end_with_parent, args=[os.getppid()], daemon=True).start()
     tasks, outcomes = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing else may be written among the outcomes
-    warm_up()
+    warm_up(Most())
     while True:
         try:
             task, given = pickle.load(tasks)

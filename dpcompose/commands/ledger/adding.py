@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NoReturn
@@ -11,7 +12,7 @@ from typing import NoReturn
 from dpcompose.commands.choices import TotalFormat
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of
 from dpcompose.commands.parallel.bounds import Most, TooMuch, limit_error, reach
-from dpcompose.commands.parallel.workers import run_within
+from dpcompose.commands.parallel.workers import WorkWithin, run_within
 from dpcompose.commands.reading.inputs import STANDARD_INPUT, Complaints, Input, NoFile, Unreadable
 from dpcompose.commands.repository.revision import Past
 from dpcompose.commands.run import Run
@@ -76,10 +77,7 @@ def read_all(
         refuse_overwrite([output], [file])
         found.held[file_of(name)] = data
         settings = run.policies.of(name)
-        its = run_within(
-            run.resources, lambda: [release_of(each, name, settings) for each in documents(data)]
-        )
-        for release in its:
+        for release in releases_within((data, name, settings)):
             found.releases.append(release)
             source = release.resolved.source
             wrong = of_population(source, release.resolved.population, settings)
@@ -88,14 +86,22 @@ def read_all(
             found.asking = found.asking or name
 
     items = gathering.items() if past is None else _specs_of_revision(run, past)
-    for _ in found.results(items, add, run.name):
-        pass
+    with closing(WorkWithin(lambda: run.resources, _releases_of)) as releases_within:
+        for _ in found.results(items, add, run.name):
+            pass
     if past is None and (out := gathering.left_out).untold:
         found.worse(
             ExitCode.USAGE if run.strict else ExitCode.FINE,
             out.summary + (f": {', '.join(out.names)}" if run.strict else ""),
         )
     return found
+
+
+def _releases_of(given: tuple[bytes, str, Settings]) -> list[Release]:
+    """Returns the releases of a file from its content, its name and its settings. Raises
+    InvalidSpec."""
+    data, name, settings = given
+    return [release_of(each, name, settings) for each in documents(data)]
 
 
 def _specs_of_revision(run: Run, past: Past) -> Iterator[Input | NoFile]:

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import FrameType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -127,8 +128,9 @@ def _beat() -> None:
     """Does nothing: the default where no parent listens."""
 
 
-def warm_up() -> None:
-    """Imports here what every analysis needs, before processes are forked that would each do so."""
+def warm_up(most: Most) -> None:
+    """Does here what every analysis within the limits needs, before processes are forked that would
+    each do so: imports modules and, where memory is limited, builds models."""
     import dpcompose.pipeline
     import dpcompose.report.certify
     import dpcompose.report.derivation
@@ -137,6 +139,21 @@ def warm_up() -> None:
     from dpcompose.curves import preload
 
     preload()
+    if most.megabytes is not None:
+        _build_models()
+
+
+@cache
+def _build_models() -> None:
+    """Builds the models of the whole language, once for each process.
+
+    They are not the spec's; and where memory ends while models are built, pydantic ends the
+    process.
+    """
+    from dpcompose.spec.model import models
+
+    for model in models():
+        model.model_rebuild()
 
 
 @contextmanager
@@ -172,13 +189,10 @@ def _memory(megabytes: int | None) -> Iterator[None]:
     import resource
 
     from dpcompose.curves import preload
-    from dpcompose.spec.model import models
 
-    # What numpy's threads and the models of the language take is not the spec's; and where memory
-    # ends while models are built, pydantic ends the process.
+    # What numpy's threads and the models of the language take is not the spec's.
     preload()
-    for model in models():
-        model.model_rebuild()
+    _build_models()
     with open(_SIZES, encoding="ascii") as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
     before, highest = resource.getrlimit(resource.RLIMIT_AS)

@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -149,23 +149,74 @@ def run_each_within(
     Each is held to `most`, by this process too where that can be forked. What `work` raises is
     raised here.
     """
+    return _each_within(lambda: most, range(len(items)), lambda index: work(items[index]))
 
-    def held(index: int) -> _Result | bounds.TooMuch:
+
+class WorkWithin(Generic[_Item, _Result]):
+    """A function whose calls are held to limits, all of them by one process.
+
+    It is forked at the first call, and anew where a call ended it or raised: a fork for each of
+    many small calls would take longer than the calls. `limits`: returns those of a call that
+    begins.
+    """
+
+    def __init__(self, limits: Callable[[], bounds.Most], work: Callable[[_Item], _Result]) -> None:
+        self._limits = limits
+        self._work = work
+        self._item: _Item | None = None
+        self._results: Generator[_Result | bounds.TooMuch] | None = None
+
+    def __call__(self, item: _Item) -> _Result:
+        """Returns the result for an item, which is sent to the process. Raises TooMuch, and what
+        the function raises."""
+        self._item = item
+        if self._results is None:
+            self._results = _each_within(self._limits, self._items(), self._work)
+        try:
+            found = next(self._results)
+        except BaseException:
+            self._results = None  # it has ended, and its process with it
+            raise
+        if isinstance(found, bounds.TooMuch):
+            raise found
+        return found
+
+    def _items(self) -> Iterator[Any]:
+        """Yields the item of each call."""
+        while True:
+            yield self._item
+
+    def close(self) -> None:
+        """Ends the process."""
+        if self._results is not None:
+            self._results.close()
+
+
+def _each_within(
+    limits: Callable[[], bounds.Most], items: Iterable[_Item], work: Callable[[_Item], _Result]
+) -> Generator[_Result | bounds.TooMuch]:
+    """Yields the result of `work` for each item, or a TooMuch; items are sent to the process.
+
+    `limits`: returns those of an item when its turn comes.
+    """
+    most = limits()
+
+    def held(item: _Item) -> _Result | bounds.TooMuch:
         """Returns the result for one item, or a TooMuch."""
         try:
-            with bounds.within(most):
-                return work(items[index])
+            with bounds.within(limits()):
+                return work(item)
         except bounds.TooMuch as error:
             return error
 
     if not most.is_limited or sys.platform != "linux":
-        yield from map(held, range(len(items)))
+        yield from map(held, items)
         return
-    bounds.warm_up()
-    ending: Ending[int, _Result | bounds.TooMuch] = Ending(
+    bounds.warm_up(most)
+    ending: Ending[_Item, _Result | bounds.TooMuch] = Ending(
         most.patience, lambda _, how: bounds.limit_error(most, how)
     )
-    yield from results_of_workers(range(len(items)), held, 1, ending)
+    yield from results_of_workers(items, held, 1, ending)
 
 
 def _start(workers: list[_Worker], work: Callable[[Any], Any], jobs: int) -> None:

@@ -148,8 +148,7 @@ class TextTable:
             looks.append({key: value for each in found for key, value in each.items()})
         table = Table(
             box=None,
-            padding=(0, 1) if heads else (0, self.gap),
-            collapse_padding=not heads or self.gap == 1,
+            padding=(0, self.gap, 0, 0),
             pad_edge=False,
             show_header=bool(heads),
             header_style="weak",

@@ -8,6 +8,7 @@ in one page; it is ASCII, so that any text from a spec can be printed anywhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import fsum
 from typing import NamedTuple
 
 from dpcompose.errors import printable, width
@@ -36,7 +37,7 @@ _APART = 6.0  # between pictures of several reports
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """Returns the width of a text in pixels, rather too large than too small."""
-    parts = sum(
+    parts = fsum(  # the same in every Python, unlike `sum` of floats
         _WIDTHS.get(char, _OTHER) if char.isascii() else 0.85 if width(char) < 2 else 1.1
         for char in text
     )

@@ -115,19 +115,37 @@ def test_what_is_installed_is_a_version(root: Path, temp: Path, version: str) ->
     assert not (temp / "dpcompose").exists()
 
 
-def test_the_action_installs_its_own_checkout(root: Path, temp: Path) -> None:
+@pytest.mark.parametrize("version", ["", "0.1.0"])
+def test_the_action_installs_its_own_checkout_or_a_version_by_hashes(
+    root: Path, temp: Path, version: str
+) -> None:
     log = temp / "log"
     python = temp / "python"
     made = temp / "dpcompose" / "bin"
     script = f'mkdir -p {made}\ncp -n "$0" {made}/python\necho "$PWD $*" >> {log}\n'
     python.write_text(f"#!/bin/sh\n{script}")
     python.chmod(0o755)
-    done = step(0, root, temp, PYTHON=str(python), ACTION_PATH="/action/at/revision")
+    done = step(
+        0, root, temp, PYTHON=str(python), ACTION_PATH="/action/at/revision/x", VERSION=version
+    )
     assert (done.returncode, done.stderr) == (0, "")
-    venv, installed = log.read_text().splitlines()
+    venv, *installed = log.read_text().splitlines()
     assert venv == f"{temp} -I -m venv --clear {temp}/dpcompose"
-    assert installed.startswith(f"{temp} -I -m pip install ")
-    assert installed.endswith(" -- /action/at/revision/../../..")
+    pip = f"{temp} -I -m pip install --quiet --disable-pip-version-check"
+    top = "/action/at/revision/x/../../.."
+    brought = f"{temp}/dpcompose/lib/python3*/site-packages/dpcompose/requirements.txt"
+    assert installed == (
+        [
+            f"{pip} --no-deps --only-binary :all: -- dpcompose==0.1.0",
+            f"{pip} --require-hashes -r {brought}",
+        ]
+        if version
+        else [
+            f"{pip} --require-hashes -r {top}/.ci/requirements.txt "
+            f"-r {top}/.ci/build-requirements.txt",
+            f"{pip} --no-deps --no-index --no-build-isolation -- {top}",
+        ]
+    )
 
 
 @pytest.mark.slow

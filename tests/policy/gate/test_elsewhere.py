@@ -73,9 +73,38 @@ def test_inputs_are_handed_over_as_they_are(tmp_path: Path) -> None:
         "-I", "-m", "dpcompose", "check", "--strict", "--max-seconds=10", "--max-memory=500",
         "--output", "junit=dpcompose.xml", "--", "$(touch pwned) *.yaml",
     ]  # fmt: skip
-    installed = (temp / "installed").read_text()
-    assert installed.endswith("-- --x; touch pwned\n") and not installed.startswith(str(folder))
+    package, dependencies = (temp / "installed").read_text().splitlines()
+    assert package.endswith(" --no-deps --only-binary :all: -- --x; touch pwned")
+    assert dependencies.endswith(
+        " --require-hashes -r venv/lib/python3*/site-packages/dpcompose/requirements.txt"
+    )
+    assert not package.startswith(str(folder)) and not dependencies.startswith(str(folder))
     assert not list(folder.iterdir())
+
+
+def forked(root: Path, tmp_path: Path, **files: str) -> dict[str, str]:
+    """Makes the repository the clone of a fork, and returns what GitLab tells a job of it.
+
+    `files`: what the specs of the target project are; the fork has that as its `main`, too.
+    """
+    for name, text in files.items():
+        (root / "specs" / f"{name}.yaml").write_text(text)
+    git("add", "-A")
+    git("commit", "-q", "--no-verify", "--allow-empty", "-m", "Base")
+    for name in ("target", "fork"):
+        git("clone", "-q", "--bare", ".", str(tmp_path / name))
+        git("branch", "-f", "main", folder=tmp_path / name)
+    git("remote", "add", "origin", str(tmp_path / "fork"))
+    git("checkout", "-q", "-b", "change")
+    return {
+        "CI_MERGE_REQUEST_PROJECT_URL": str(tmp_path / "target"),
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        "BUDGETS_FILES": "specs",
+        "PYTHONPATH": str(root),
+    }
+
+
+REAL = f'exec {sys.executable} "$@"'
 
 
 @pytest.mark.slow
@@ -86,26 +115,84 @@ def test_a_merge_request_is_checked_with_the_policy_of_its_target(
 ) -> None:
     """A bound that grows fails, and so does what the target's settings forbid."""
     temp = tmp_path / "temp"
-    real = f'exec {sys.executable} "$@"'
-    more = {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main", "BUDGETS_FILES": "specs"}
-    more |= {"PYTHONPATH": str(root)}
-    (root / "specs" / "a.yaml").write_text(spec(1))
     (root / "dpcompose.toml").write_text("max-budget = {epsilon = 1.5}\n")
-    commit()
-    git("clone", "-q", "--bare", ".", str(tmp_path / "origin"))
-    git("branch", "-f", "main", folder=tmp_path / "origin")
-    git("remote", "add", "origin", str(tmp_path / "origin"))
+    more = forked(root, tmp_path, a=spec(1))
     (root / "dpcompose.py").write_text("raise SystemExit('the merge request was run')")
-    done = run(root, temp, real, **more)
+    done = run(root, temp, REAL, **more)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "<testsuite" in (root / "dpcompose.xml").read_text()
     (root / "specs" / "a.yaml").write_text(spec(1.2))
     (root / "dpcompose.toml").write_text("")
-    done = run(root, temp, real, **more)
+    done = run(root, temp, REAL, **more)
     assert done.returncode == 1 and "Fails by --fail-on" in done.stdout, done.stdout + done.stderr
     (root / "specs" / "a.yaml").write_text(spec(1.6))
-    done = run(root, temp, real, **more, BUDGETS_FAIL_ON="removed-spec")
+    done = run(root, temp, REAL, **more, BUDGETS_FAIL_ON="removed-spec")
     assert done.returncode == 1 and "DPC31" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@needs_git
+@needs_shell
+def test_a_fork_is_compared_with_the_target_project_whatever_its_own_branches_are(
+    root: Path, tmp_path: Path
+) -> None:
+    temp = tmp_path / "temp"
+    more = forked(root, tmp_path, a=spec(1))
+    (root / "specs" / "a.yaml").write_text(spec(50, budget=60))
+    commit()
+    # The fork has the change as its own `main`, and calls a branch and a tag as the base is called.
+    git("push", "-q", "--force", "origin", "HEAD:main")
+    git("fetch", "-q", "origin")
+    git("update-ref", "refs/remotes/target/main", "HEAD")
+    git("tag", "target/main")
+    done = run(root, temp, REAL, **more)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "increase\nbudget-raised\n" in done.stdout
+
+
+@pytest.mark.slow
+@needs_git
+@needs_shell
+def test_what_the_target_did_since_is_no_part_of_a_change(root: Path, tmp_path: Path) -> None:
+    """A branch that is behind has neither raised nor removed anything; the settings are the new
+    ones."""
+    temp = tmp_path / "temp"
+    more = forked(root, tmp_path, a=spec(1), b=spec(1))
+    more["BUDGETS_FAIL_ON"] = "increase,removed-spec"
+    (root / "specs" / "b.yaml").write_text(spec(0.5))
+    commit()
+    git("checkout", "-q", "-b", "since", "change~1")
+    (root / "specs" / "a.yaml").write_text(spec(0.1))
+    (root / "specs" / "c.yaml").write_text(spec(1))
+    commit()
+    git("push", "-q", str(tmp_path / "target"), "HEAD:main")
+    git("checkout", "-q", "change")
+    done = run(root, temp, REAL, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    git("checkout", "-q", "since")
+    (root / "dpcompose.toml").write_text("max-budget = {epsilon = 0.3}\n")
+    commit()
+    git("push", "-q", str(tmp_path / "target"), "HEAD:main")
+    git("checkout", "-q", "change")
+    done = run(root, temp, REAL, **more)
+    assert done.returncode == 1 and "increase" not in done.stdout
+
+
+@needs_git
+@needs_shell
+@pytest.mark.parametrize("why", ["no address", "no project", "another history"])
+def test_a_merge_request_without_a_base_is_a_failure(root: Path, tmp_path: Path, why: str) -> None:
+    more = forked(root, tmp_path, a=spec(1))
+    match why:
+        case "no address":
+            del more["CI_MERGE_REQUEST_PROJECT_URL"]
+        case "no project":
+            more["CI_MERGE_REQUEST_PROJECT_URL"] += "-that-is-gone"
+        case _:
+            git("checkout", "-q", "--orphan", "unrelated")
+            commit()
+    done = run(root, tmp_path / "temp", "echo started", **more)
+    assert done.returncode != 0 and "started" not in done.stdout and done.stderr
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -118,9 +205,49 @@ def test_the_container_has_all_that_a_wheel_is_built_from() -> None:
     wheel = said["tool"]["hatch"]["build"]["targets"]["wheel"]
     needed = {"pyproject.toml", "README.md", *said["project"]["license-files"]}
     needed |= {*wheel["packages"], *wheel["force-include"]}
-    needed.add(said["tool"]["hatch"]["metadata"]["hooks"]["custom"]["path"])
+    needed |= {said["tool"]["hatch"]["metadata"]["hooks"]["custom"]["path"], *PINS}
     copied = {path for name, rest in instructions() if name == "COPY" for path in rest.split()[:-1]}
     assert copied == needed and all((TOP / path).exists() for path in copied)
+
+
+def test_the_container_installs_nothing_without_a_hash() -> None:
+    calls = re.findall(r"pip (?:install|download|wheel)[^&]*", CONTAINER)
+    assert len(calls) == 4
+    for each in calls:
+        assert "--require-hashes" in each or "--no-index" in each
+
+
+#: What pins versions, and the path in pyproject.toml of what it pins.
+PINS = {
+    ".ci/requirements.txt": ("project", "dependencies"),
+    ".ci/build-requirements.txt": ("build-system", "requires"),
+}
+
+
+@pytest.mark.parametrize("path", PINS)
+def test_dependencies_in_ci_are_pinned_by_hash(path: str) -> None:
+    """For each that pyproject.toml names, and in versions that it allows."""
+    text = (TOP / path).read_text(encoding="utf-8")
+    options, *lines = re.sub(r" \\\n +", " ", text).splitlines()
+    assert options == "--only-binary :all:" and "://" not in text
+    pinned: dict[str, set[str]] = {}
+    for each in filter(None, lines):
+        found = re.fullmatch(
+            r"([a-z0-9-]+)==([\w.]+)( ; [^-]+)?((?: --hash=sha256:[0-9a-f]{64})+)", each
+        )
+        assert found, each
+        pinned.setdefault(found[1], set()).add(found[2])
+    table, key = PINS[path]
+    said = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
+    for each in said[table][key]:
+        allowed = re.match(r"([\w-]+)>=([\d.]+),<([\d.]+)", each)
+        assert allowed
+        for version in pinned[allowed[1].lower()]:
+            assert numbers(allowed[2]) <= numbers(version) < numbers(allowed[3])
+
+
+def numbers(version: str) -> list[int]:
+    return [int(each) for each in version.split(".")]
 
 
 def test_what_the_container_runs_is_dpcompose() -> None:
