@@ -20,8 +20,8 @@ from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Diagnostic, InvalidSpec, in_order, quoted
 from dpcompose.faults import listing
 from dpcompose.report import Extent, Report
-from dpcompose.resolve import resolve
-from dpcompose.source import Source, load
+from dpcompose.resolve import load_resolved
+from dpcompose.source import Source
 
 if TYPE_CHECKING:
     from dpcompose.report.outcomes import Case
@@ -77,8 +77,7 @@ def analyze(
     limit = budget_of(limit)
     deltas, epsilons = numbers_of("deltas", deltas, below=1), numbers_of("epsilons", epsilons)
     try:
-        source = load(data, name, lines_above)
-        resolved = resolve(source)
+        source, resolved = load_resolved(data, name, lines_above)
     except InvalidSpec as invalid:
         return Report(
             file=name,
