@@ -21,8 +21,8 @@ from dpcompose.errors import Diagnostic, InvalidSpec, in_order, quoted
 from dpcompose.faults import listing
 from dpcompose.report import Extent, Report
 from dpcompose.report.declared_assumptions import claims
-from dpcompose.resolve import resolve
-from dpcompose.source import Source, load
+from dpcompose.resolve import load_resolved
+from dpcompose.source import Source
 
 if TYPE_CHECKING:
     from dpcompose.report.outcomes import Case
@@ -82,8 +82,7 @@ def analyze(
     limit = budget_of(limit)
     deltas, epsilons = numbers_of("deltas", deltas, below=1), numbers_of("epsilons", epsilons)
     try:
-        source = load(data, name, lines_above)
-        resolved = resolve(source)
+        source, resolved = load_resolved(data, name, lines_above)
         declared = tuple(claims(resolved)) if vouched else ()
     except InvalidSpec as invalid:
         return Report(

@@ -24,8 +24,8 @@ from dpcompose.report import Advice, Report, Written
 from dpcompose.report.certify import certify
 from dpcompose.report.verdict import deltas_of, verdict
 from dpcompose.report.wording import number
-from dpcompose.resolve import Resolved, resolve
-from dpcompose.source import Source, load
+from dpcompose.resolve import Resolved, load_resolved
+from dpcompose.source import Source
 
 #: So many are told, unless all are asked for.
 MOST_TOLD = 5
@@ -57,8 +57,7 @@ def advised(
     """
     if report.status not in ("ok", "no-guarantee"):
         return report
-    source = load(data, name, lines_above)
-    resolved = resolve(source)
+    source, resolved = load_resolved(data, name, lines_above)
     # To have spent less of a filter is no smaller bound.
     asked = None if resolved.ledger else _number_to_lower(report, resolved, delta)
     if asked is None:

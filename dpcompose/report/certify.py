@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.model.problem import Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, bound_of
-from dpcompose.core.search.solver import Solution, Solver, notions
+from dpcompose.core.search.solver import Solution, Solver, notions, pure_alone
 from dpcompose.report import At, Bound, Risk, Verdict
 from dpcompose.report.verdict import deltas_of, of_risk, sharper, verdict
 
@@ -95,6 +95,8 @@ def certify(
             solved.append(solver.solve(notion))
             if first is None and solved[-1].finite:
                 first = solved[-1]
+            if first is None and pure_alone(problem):
+                break
     wanted = [*deltas, *(delta for limit in limits for delta in deltas_of(limit))]
     given = list(epsilons)
     risky = risk is not None or drawn or any(limit.of_risk for limit in limits)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from dpcompose.core.model.problem import ColumnQuestion, Goal, Path, Problem
@@ -23,7 +24,7 @@ from dpcompose.resolve.blocks import fill, fits
 from dpcompose.resolve.forest import Names, SpecPlace, named_by_roots
 from dpcompose.resolve.parameters import ADVANTAGE, CHANCE, DELTA, Numbers
 from dpcompose.resolve.population import Misleading, canonical
-from dpcompose.source import Source
+from dpcompose.source import Source, load
 from dpcompose.source.rewriting import with_entry
 from dpcompose.spec.asked import AdversaryBudget, Protected, WrittenBudget, WrittenQuestion
 from dpcompose.spec.asked import Reporting as WrittenReport
@@ -80,6 +81,16 @@ def resolve(source: Source) -> Resolved:
     faults.raise_if_any()
     assert resolved is not None
     return resolved
+
+
+@lru_cache(maxsize=1)
+def load_resolved(data: bytes | str, name: str, lines_above: int = 0) -> tuple[Source, Resolved]:
+    """Returns the one spec in `data`, as it is written and resolved. Raises InvalidSpec.
+
+    `name`, `lines_above`: see `load`. The last one is kept, since advice asks for it again.
+    """
+    source = load(data, name, lines_above)
+    return source, resolve(source)
 
 
 def _resolved(source: Source, spec: Spec, broken: Broken, faults: Faults) -> Resolved | None:

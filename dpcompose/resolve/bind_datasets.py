@@ -37,7 +37,6 @@ from dpcompose.spec import datasets as written
 from dpcompose.spec.model import Spec
 
 _CYCLE_SHOWN = 10
-_OF_GRAPHS = listing(form.name for form in MAPS.values() if form.reads is Shape.GRAPH)
 
 
 class Datasets:
@@ -371,6 +370,11 @@ def _are_distinct(names: list[str], path: Path, faults: Faults) -> bool:
 # --- what cannot be read --------------------------------------------------------------------------
 
 
+def _maps_of_graphs() -> str:
+    """Returns the names of the kinds of maps that read a graph."""
+    return listing(form.name for form in MAPS.values() if form.reads is Shape.GRAPH)
+
+
 def _map_refused(made_by: Map, parent: SpecPlace, path: Path, faults: Faults) -> bool:
     """Returns whether a map cannot read its parent, which is then reported."""
     shape, source = parent.traits.shape, quoted(parent.name)
@@ -385,11 +389,11 @@ def _map_refused(made_by: Map, parent: SpecPlace, path: Path, faults: Faults) ->
         hint = f"derive it from {quoted(_above(parent))}, the table that the value is made from"
         faults.add("DPC145", path, message, hint)
     elif shape is Shape.GRAPH:
-        message = f"{source} is a graph: only {_OF_GRAPHS} can read it"
+        message = f"{source} is a graph: only {_maps_of_graphs()} can read it"
         hint = "make a table of it first: `map: edges` or `map: nodes`"
         faults.add("DPC144", path, message, hint)
     else:
-        message = f"{_OF_GRAPHS} need a graph, and {source} is {shape}"
+        message = f"{_maps_of_graphs()} need a graph, and {source} is {shape}"
         hint = "a graph is a root with `domain: graph`"
         faults.add("DPC143", path, message, hint)
     return True

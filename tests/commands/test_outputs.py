@@ -141,7 +141,7 @@ def test_a_fault_of_the_engine_is_no_failure_to_write(
     def fault(*_: Any, **__: Any) -> Any:
         raise ValueError("a fault of the engine")
 
-    monkeypatch.setattr("dpcompose.pipeline.load", fault)
+    monkeypatch.setattr("dpcompose.pipeline.load_resolved", fault)
     result = run("check", "fine.yaml", "-o", "sarif=x", "-o", "y")
     assert isinstance(result.exception, ValueError)
     assert "cannot write" not in result.stderr

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from dpcompose.core.change.row_facts import Shape
@@ -82,3 +83,30 @@ class Form(Generic[Made]):
     def has(self, key: str) -> bool:
         """Returns whether the form has a key of this name."""
         return any(each.name == key for each in self.keys)
+
+
+class Forms(Mapping[str, Form[Made]]):
+    """The forms of all kinds by their names in a spec; the file of a kind is loaded when its form
+    is asked for: a spec has few of them.
+
+    `room`: the folder of their files, and how the names of these begin.
+    """
+
+    def __init__(self, room: str, *names: str) -> None:
+        self._room = room
+        self._names = names
+
+    def __getitem__(self, name: str) -> Form[Made]:
+        if name not in self._names:
+            raise KeyError(name)
+        form: Form[Made] = import_module(self._room + name.replace("-", "_")).FORM
+        return form
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)

@@ -175,18 +175,19 @@ def _along_path(placed: Sequence[Placed], state: State, notion: Notion) -> Amoun
     """Returns the least ε, ρ or μ² (by `notion`) of group privacy along a path of neighbouring
     tables that covers the change `state`, each unit by guarantees stated on one dataset; infinite
     if no path does."""
+    levels = {each.level for each in placed}
     parts: _Steps = []
     for item, count in state:
-        best: tuple[Amount, _Steps] | None = None
-        for level in {each.level for each in placed}:
-            steps = _cheapest_steps([p for p in placed if p.level == level], item, notion)
-            if steps is not None:
-                total = chain(steps, notion)
-                if best is None or total < best[0]:
-                    best = (total, steps)
-        if best is None:
+        ways = [
+            steps
+            for level in levels
+            if (steps := _cheapest_steps([p for p in placed if p.level == level], item, notion))
+            is not None
+        ]
+        if not ways:
             return math.inf
-        parts.extend((amount, n * count) for amount, n in best[1])
+        cheapest = ways[0] if len(ways) == 1 else min(ways, key=lambda way: chain(way, notion))
+        parts.extend((amount, n * count) for amount, n in cheapest)
     return chain(parts, notion)
 
 
@@ -207,7 +208,7 @@ def _cheapest_steps(placed: Sequence[Placed], item: TracedUnit, notion: Notion) 
         ]
         if not options:
             return None
-        _, amount, taken = min(options)
+        _, amount, taken = options[0] if len(options) == 1 else min(options)
         found.append((amount, taken * row[0][1]))
     return found
 

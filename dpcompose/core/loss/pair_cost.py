@@ -66,6 +66,8 @@ def walk_pairs(walk: Sequence[tuple[Pair, int]], free: bool = False) -> Pair | N
 
     `walk`: (pair of a step, number of such steps). `free`: the steps may be taken in any order.
     """
+    if len(walk) == 1:
+        return chain_pairs(walk, free)
     merged: dict[Pair, int] = {}
     for pair, count in walk:
         if pair != (ZERO, ZERO):
@@ -155,7 +157,8 @@ def all_ways(placed: Sequence[Placed], state: State) -> list[Way]:
     for item, count in state:
         ways = _ways(placed, item, count)
         walks = [[*before, way] for before in walks for way in ways][:MOST_WALKS]
-    free = {level: only_rows(_at(state, level)) for walk in walks for level, _ in walk}
+    met = {level for walk in walks for level, _ in walk}
+    free = {level: only_rows(_at(state, level)) for level in met}
     # With one row for each unit, a row may have to go before another can come.
     all_free = only_rows(state) and all(each.traits.unit is None for each in placed)
     found: list[Way] = []
@@ -187,28 +190,38 @@ def _ways(placed: Sequence[Placed], item: TracedUnit, count: int) -> list[tuple[
         columns = [needed(each, item) for each in here]
         partial: list[_Steps] = [[]]
         for row in zip(*columns, strict=True):
-            by_steps: dict[int, dict[Pair, Relation]] = {}
-            for p, (steps, _) in zip(here, row, strict=True):
-                if steps is not None:
-                    pair = _pair(p.statement.guarantee)
-                    by_steps.setdefault(steps, {}).setdefault(pair, p.statement.relation)
-            options = [
-                (pair, known[pair], steps)
-                for steps, known in by_steps.items()
-                for pair in frontier(known)
-            ][:MOST_OPTIONS]
-            shared = _shared_out(options, row[0][1] * count)
+            given = [
+                (_pair(p.statement.guarantee), p.statement.relation, steps)
+                for p, (steps, _) in zip(here, row, strict=True)
+                if steps is not None
+            ]
+            shared = _shared_out(_undominated(given)[:MOST_OPTIONS], row[0][1] * count)
             partial = [before + way for before in partial for way in shared][:MOST_PARTIAL]
         ways.extend((level, way) for way in partial)
     return ways
 
 
-def _shared_out(options: Sequence[tuple[Pair, Relation, int]], units: int) -> list[_Steps]:
+#: A guarantee that covers one unit: the (ε, δ) of a step, its relation, and the number of steps.
+_Option = tuple[Pair, Relation, int]
+
+
+def _undominated(options: list[_Option]) -> list[_Option]:
+    """Returns the options that no other one with as many steps dominates."""
+    if len(options) == 1:
+        return options
+    by_steps: dict[int, dict[Pair, Relation]] = {}
+    for pair, relation, steps in options:
+        by_steps.setdefault(steps, {}).setdefault(pair, relation)
+    return [
+        (pair, known[pair], steps) for steps, known in by_steps.items() for pair in frontier(known)
+    ]
+
+
+def _shared_out(options: Sequence[_Option], units: int) -> list[_Steps]:
     """Returns ways of covering `units` equal units: all by one guarantee, or shared between two.
 
-    `options`: for each guarantee the (ε, δ) of a step, its relation, and the number of steps that
-    cover one unit. Guarantees for one relation may take any of the steps, as each of them is a step
-    of that relation; others take whole units.
+    Guarantees for one relation may take any of the steps, as each of them is a step of that
+    relation; others take whole units.
     """
     ways = [[(loss, steps * units)] for loss, _, steps in options]
     for (first, relation, one), (second, its, other) in combinations(options, 2):

@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
+from dpcompose.core.change.maps.kind import RowByRow
 from dpcompose.core.change.units import State, all_leaves, undirected
 from dpcompose.core.kernel.compose_roots import joint
 from dpcompose.core.loss.algebra import Loss, LossAlgebra
@@ -198,6 +199,22 @@ def notions(problem: Problem) -> list[Notion]:
         if not common:
             break
     return [notion for notion in ORDER if notion in common]
+
+
+def pure_alone(problem: Problem) -> bool:
+    """Returns whether there is no bound in any notion where there is none in pure DP.
+
+    So it is where every guarantee is an ε without a law of noise, and tables are made row by row:
+    then no δ can pay for a change that no guarantee covers, as that of a sample can.
+    """
+    stated = all(
+        statement.guarantee.notion is Notion.PURE and statement.guarantee.noise is None
+        for mechanism in problem.mechanisms()
+        for statement in mechanism.statements
+    )
+    return stated and all(
+        each.made_by is None or isinstance(each.made_by, RowByRow) for each in problem.datasets()
+    )
 
 
 class Solver:

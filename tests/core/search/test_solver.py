@@ -21,7 +21,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.proof import certificate_of, cost_of, used_statements
 from dpcompose.core.search.select import select
-from dpcompose.core.search.solver import Solver, notions
+from dpcompose.core.search.solver import Solver, notions, pure_alone
 from dpcompose.report.derivation import of_solution
 
 F = Fraction
@@ -224,3 +224,35 @@ def test_a_solver_like_another_one_finds_the_same() -> None:
         like, alone = Solver(changed, first), Solver(changed)
         assert like.patterns == alone.patterns
         assert like.solve(Notion.PURE).loss == alone.solve(Notion.PURE).loss
+
+
+# --- no finite bound ------------------------------------------------------------------------------
+
+UNCOVERED = {
+    "blocks": ("p: {from: t, partition: {by: value, blocks: [x, y]}}", "p.x"),
+    "a filter": (
+        "f: {from: t, map: filter}\np: {from: f, partition: {by: value, blocks: 3}}",
+        "p.*",
+    ),
+    "overlapping blocks": (
+        "p: {from: t, partition: {by: membership, blocks: 4, max_blocks: 2}}",
+        "p.*",
+    ),
+    "a row map": ("m: {from: t, map: row}\np: {from: m, partition: {by: value, blocks: 2}}", "p.0"),
+}
+
+
+@pytest.mark.parametrize("case", UNCOVERED)
+def test_without_a_bound_in_pure_dp_no_other_notion_has_one(case: str) -> None:
+    below, reads = UNCOVERED[case]
+    mechanism = f"name: q, reads: {reads}, notion: pure, epsilon: 1, relation: bounded"
+    problem = problem_of(f"t: {{}}\n{below}", mechanism, "bounded")
+    assert pure_alone(problem)
+    assert [Solver(problem).solve(each).finite for each in notions(problem)] == [False] * 4
+
+
+def test_a_sample_may_have_a_bound_where_pure_dp_has_none() -> None:
+    below = "s: {from: t, map: {kind: sample, poisson: 1/10}}"
+    mechanism = "name: q, reads: s, notion: pure, epsilon: 1, relation: bounded"
+    problem = problem_of(f"t: {{}}\n{below}", mechanism, "unbounded")
+    assert not pure_alone(problem)
