@@ -78,3 +78,30 @@ def test_a_delta_that_is_not_bounded_is_one() -> None:
     for mechanism in (noise, "notion: rdp, alpha: 2, epsilon: 9", "notion: zcdp, rho: 500"):
         [found] = _report([mechanism], "unbounded", "report: {epsilon: 1/2}\n").at_epsilon
         assert found.value is not None and F(98, 100) <= found.value <= 1
+
+
+BLOCKS = """\
+dpcompose: 1
+protect: {{relation: house, distance: 2}}
+relations:
+  house: {{within: node-rewired, distance: 2}}
+datasets:
+  rows: {{domain: graph, max_degree: 1}}
+  d1: {{from: rows, map: nodes}}
+  d2: {{from: d1, partition: {{by: value, blocks: {blocks}, drops: true}}}}
+mechanisms:
+- name: m0
+  reads: d2.*
+  guarantees:
+  - {{notion: pure, stated_on: rows, relation: house, epsilon: '0.5'}}
+"""
+
+
+def test_many_rows_over_few_blocks_cost_no_more_than_any_change_of_them() -> None:
+    """Each of a few blocks loses at most what is stated of the whole graph, 2 steps of 1/2."""
+    for blocks in (2, 3, 20):
+        found = analyze(BLOCKS.format(blocks=blocks), "t", recheck=True)
+        assert found.bound is not None and found.rechecked is not None
+        # In more blocks, twelve replaced rows cost less one by one.
+        assert found.bound.value == min(blocks, 12)
+        assert not found.rechecked.unchecked
