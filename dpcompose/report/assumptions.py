@@ -121,11 +121,11 @@ def meanwhile(problem: Problem) -> Iterator[Assumption]:
     on_blocks = list(problem.below_blocks())
     kinds: dict[str, Path] = {}
     for mechanism in on_blocks:
-        noise = {each.guarantee.noise for each in mechanism.statements} - {None}
-        found = {each.stays_open for each in noise if each is not None}
-        if mechanism.interactive and not any(found):
-            found.add("an interactive mechanism")
-        for kind in found - {None}:
+        noise = [each.guarantee.noise for each in mechanism.statements]
+        found = [each.stays_open for each in noise if each is not None and each.stays_open]
+        if mechanism.interactive and not found:
+            found.append("an interactive mechanism")
+        for kind in found:
             kinds.setdefault(kind, mechanism.path)
     if kinds:
         *first, last = sorted(kinds)
