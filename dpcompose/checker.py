@@ -2525,7 +2525,7 @@ _DEFAULTS: Line = {
 _FREE = "title population because dpcompose constants budget report filter adversary".split()
 _TOP = [*_FREE, *"protect adaptivity roots relations datasets mechanisms".split()]
 _NOISES = {name[6:].lower(): name[6:] for name in _SHAPES if name.startswith("noise ")}
-_LAWS = {"NoisyMax": "laplace", "PermuteAndFlip": "exponential", "TopK": "gumbel"}
+_LAWS = {"NoisyMax": "laplace", "PermuteAndFlip": "exponential", "TopK": "laplace"}
 _NORMS = {"l1", "l2", "l2_squared", "one_hot", "dimension"}
 MOST_PLACES = 20_000
 _AMOUNTS = {"pure": "epsilon", "approx": "epsilon", "zcdp": "rho", "gdp": "mu"}
@@ -3008,7 +3008,8 @@ class SpecComparison:
         own, found = each["mechanism"].replace("-", ""), noise["kind"].lower()
         by, of, all_ = each.get("sensitivity", "1"), None, list[Any]()
         rows = isinstance(by, dict) and ("one_hot" in by or not {*by} <= _NORMS)
-        moved = own in _NOISES and "range_epsilon" not in _SHAPES[f"noise {_NOISES[own]}"]
+        chosen = own in _NOISES and "range_epsilon" in _SHAPES[f"noise {_NOISES[own]}"]
+        moved = own in _NOISES and (not chosen or "sensitivity" in each)
         if own == "randomizedresponse":
             of = "bounded"
         elif rows and "one_hot" not in by:

@@ -321,7 +321,8 @@ class _Reader:
         if function == "make_noisy_max":
             gumbel = "oncentrated" in str(_called(args.at("output_measure")))
             keys = {"noise": "gumbel" if gumbel else "exponential", key: scale}
-            return Leaf(kind, (*keys.items(), ("sensitivity", str(own))))
+            of = (("sensitivity", str(own)), ("relation", self.space.relation))
+            return Leaf(kind, (*keys.items(), *of))
         return Leaf(kind, ((key, scale),), (str(moves.added or ""), str(own)))
 
     def _budgets(self, item: Item, args: Item) -> None:

@@ -36,7 +36,7 @@ from dpcompose.render.logs import Inert
 from dpcompose.render.parts.console import printed
 from dpcompose.render.plans import savings_views
 from dpcompose.render.plans.fit_views import scale_in_words, table_of_changes
-from dpcompose.render.words.headlines import judged
+from dpcompose.render.words.headlines import judged, meanwhile_lines
 from dpcompose.report import Report
 from dpcompose.report.wording import number
 from dpcompose.resolve import resolve
@@ -137,6 +137,7 @@ def _fit(run: Run, data: bytes, name: str, settings: Settings) -> None:
         f"{number(100 * each.level)} %"
         for each in wanted
     ]
+    remarks += meanwhile_lines([fitted.meanwhile])
     for says in remarks:
         complain(f"{name}: {says}")
     text = _with_line_ends(written, data)

@@ -74,7 +74,8 @@ class Assumption(NamedTuple):
     `says`: the sentence; in the one of a family, `{}` stands for its mechanisms. `path`: what
     declares it in the spec; None for what every report assumes. `shortly`: the same in few words;
     None where the sentence is short, and empty where another assumption says it too. `kind`: the
-    sensitivity of mechanisms, or an entry of the spec with a reason and nothing else to tell.
+    sensitivity of mechanisms; an entry of the spec with a reason and nothing else to tell; or what
+    the data do meanwhile, which stands beside every number that counts the worst block alone.
     `span`: the position of `path`, and `because`: why it holds, in the author's words; both are
     filled in when the spec is at hand.
     """
@@ -82,7 +83,7 @@ class Assumption(NamedTuple):
     says: str
     path: Path | None = None
     shortly: str | None = None
-    kind: Literal["sensitivity", "entry"] | None = None
+    kind: Literal["sensitivity", "entry", "meanwhile"] | None = None
     span: Span | None = None
     because: str | None = None
 

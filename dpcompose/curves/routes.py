@@ -127,16 +127,38 @@ def main_routes(composition: Curve, point: Point) -> RouteNumbers:
     """Returns the numbers at a point by the routes one of which gives the least."""
     found: dict[RouteName, Certified | None] = {}
     only_renyi = in_renyi_terms(composition)
-    if not only_renyi or composition.gaussian:
+    renyi = _by_divergences(composition, point)
+    if not only_renyi or composition.gaussian or _reaches_far(composition, point, renyi):
         by_profile = _by_profile(composition, point, _effort(composition, point))
         found[_profile_route(composition)] = by_profile
-    renyi = _by_divergences(composition, point)
     if renyi is not None or only_renyi:
         zcdp = all(isinstance(part, Concentrated) for part, _ in composition.parts)
+        if renyi is None and point.epsilon is not None and only_renyi:
+            renyi = not_exact(Fraction(1))  # which always holds
         found[RouteName.ZCDP if zcdp else RouteName.RENYI] = renyi
     if is_stated(composition):
         found[RouteName.BASIC] = not_exact(basic_bound(composition, point))
     return found
+
+
+def _reaches_far(composition: Curve, point: Point, renyi: Certified | None) -> bool:
+    """Returns whether a Rényi curve may say more by a loss distribution than order by order.
+
+    Such a law is no larger than what each order says at every ε, and what it says of one table
+    holds of the other as well: its profile is at most 1 - e^ε·(1 - δ(-ε)). That counts where δ is
+    not far below the total variation, about √(ρ/2), or where few orders are known. What is composed
+    with more mechanisms has that law, so that without it a mechanism that is added could lower a
+    bound. `renyi`: the number by divergences.
+    """
+    if point.many:
+        return False
+    if any(isinstance(part, Renyi) for part, _ in composition.parts):
+        return True
+    delta = point.delta
+    if delta is None:
+        delta = Fraction(1) if renyi is None else renyi.upper
+    rho = sum((p.rho * n for p, n in composition.parts if isinstance(p, Concentrated)), Fraction(0))
+    return 8 * delta**2 >= rho
 
 
 def not_exact(value: Fraction | None) -> Certified | None:

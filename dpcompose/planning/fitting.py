@@ -32,6 +32,7 @@ from dpcompose.planning.scaling import (
     scaled_values,
 )
 from dpcompose.planning.what_if import Put, what_if
+from dpcompose.report.assumptions import meanwhile
 from dpcompose.report.certify import certify
 from dpcompose.report.wording import number
 from dpcompose.resolve import Resolved, resolve
@@ -69,7 +70,8 @@ class Fitted:
 
     `scale`: the common factor; each mechanism is scaled by that times its weight. `spent`: the
     value compared with `limit`. `exact`: it equals the limit, so that no larger scale would do.
-    `doubtful`: mechanisms with several guarantees, which were scaled separately.
+    `doubtful`: mechanisms with several guarantees, which were scaled separately. `meanwhile`: what
+    is assumed of the data between outputs.
     """
 
     text: str
@@ -79,6 +81,7 @@ class Fitted:
     exact: bool
     scaled: tuple[str, ...]
     doubtful: tuple[str, ...]
+    meanwhile: tuple[str, ...] = ()
 
 
 def fit(
@@ -116,18 +119,19 @@ def fit(
     weights = _weights({name: known[name] for name in known if free or name not in fixed}, free)
     scaled(source, weights)  # raises Unscalable before any search
     search = _Search(source, asked, weights, step)
+    told = tuple(each.says for each in meanwhile(resolved.problem))
     if not weights and fixed:
         spent = search.value(Fraction(1))
         if spent is None or not search.fits(Fraction(1)):
             amount = "" if spent is None else f", {number(spent)} of {number(search.limit_amount)}"
             raise Unfit(f"too much is spent{amount}, and no other mechanism is scaled", over=True)
-        return Fitted(scaled(source, {}), Fraction(1), spent, asked, False, (), ())
+        return Fitted(scaled(source, {}), Fraction(1), spent, asked, False, (), (), told)
     scale, exact = search.run(resolved)
     spent, _ = search.tried[scale]
     assert spent is not None
     text = scaled(source, search.factors(scale))
     doubtful = tuple(name for name in weights if _several(source, known[name][0]))
-    return Fitted(text, scale, spent, asked, exact, tuple(weights), doubtful)
+    return Fitted(text, scale, spent, asked, exact, tuple(weights), doubtful, told)
 
 
 def _weights(

@@ -14,6 +14,7 @@ from dpcompose.curves import COMPARED
 from dpcompose.errors import DpcomposeError, Span
 from dpcompose.planning.scaling import Parameter, parameters
 from dpcompose.planning.what_if import Put, epsilon_at, what_if
+from dpcompose.report.assumptions import meanwhile
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.verdict import deltas_of
 from dpcompose.resolve import resolve
@@ -39,11 +40,15 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """A number of a spec, named (`ε`, `ρ`, `ε at δ = 1e-6`), and what halving each entry saves."""
+    """A number of a spec, named (`ε`, `ρ`, `ε at δ = 1e-6`), and what halving each entry saves.
+
+    `meanwhile`: what is assumed of the data between outputs.
+    """
 
     name: str
     total: Fraction
     savings: tuple[Saving, ...]
+    meanwhile: tuple[str, ...] = ()
 
 
 #: By less than this share of the whole nothing is saved at a δ.
@@ -120,7 +125,9 @@ def savings_of(
             found.append(Saving(name, Fraction(0), source.span(path), why))
     found.sort(key=lambda each: -(each.saves if each.saves is not None else Fraction(-1)))
     at = "" if delta is None else epsilon_at(delta)
-    return Savings(at or whole.bounds[0].notion.facts.sign, total, tuple(found))
+    name = at or whole.bounds[0].notion.facts.sign
+    told = tuple(each.says for each in meanwhile(resolved.problem))
+    return Savings(name, total, tuple(found), told)
 
 
 def _halved(

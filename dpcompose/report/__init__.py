@@ -397,6 +397,11 @@ class Report:
         return self.file if self.document is None else f"{self.file} (document {self.document})"
 
     @property
+    def meanwhile(self) -> tuple[str, ...]:
+        """Returns what is assumed of the data between outputs, which stands beside every number."""
+        return tuple(each.says for each in self.assumptions if each.kind == "meanwhile")
+
+    @property
     def relation(self) -> str | None:
         """Returns the name of the protected relation; None for a spec that was not analysed."""
         if self.goal is None:

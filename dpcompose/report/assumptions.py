@@ -94,18 +94,50 @@ def assumptions(
     for root, top in tops:
         facts.extend(_of_root(problem, root))
         facts.extend(_of_tree(top, base.kind is RelationKind.BOUNDED, readers))
+    of_blocks = list(meanwhile(problem))
     if problem.interactive:
         verb = "guarantees" if len(problem.interactive) == 1 else "guarantee"
         says = (
             f"what {listing(problem.interactive)} {verb} holds against an analyst who chooses each "
-            "question after the answers so far; the data stay the same meanwhile"
+            "question after the answers so far"
         )
+        if not any(each.path for each in of_blocks):
+            says += "; the data stay the same meanwhile"
         facts.append(Assumption(says, next(iter(problem.interactive.values()))))
+    facts.extend(of_blocks)
     facts.extend(_of_mechanisms(problem))
     for each in problem.post_processing:
         says = f"`{each.name}` is computed from released outputs alone: of {listing(each.inputs)}"
         facts.append(Assumption(says, (*each.path, "post_processes")))
     return list(dict.fromkeys(facts))
+
+
+def meanwhile(problem: Problem) -> Iterator[Assumption]:
+    """Yields what the data must not do between outputs where the worst blocks count alone.
+
+    If the block of a changed row depends on what open mechanisms have said, the largest loss of one
+    block bounds pure ε alone: open mechanisms of (ε, δ) on k blocks then have the δ 1 - (1 - δ)^k.
+    """
+    on_blocks = list(problem.below_blocks())
+    kinds: dict[str, Path] = {}
+    for mechanism in on_blocks:
+        noise = [each.guarantee.noise for each in mechanism.statements]
+        found = [each.stays_open for each in noise if each is not None and each.stays_open]
+        if mechanism.interactive and not found:
+            found.append("an interactive mechanism")
+        for kind in found:
+            kinds.setdefault(kind, mechanism.path)
+    if kinds:
+        *first, last = sorted(kinds)
+        listed = f"{', '.join(first)} or {last}" if first else last
+        says = (
+            f"the data stay the same while {listed} on blocks is open: no row comes, goes or "
+            "changes after its first output"
+        )
+        yield Assumption(says, next(iter(kinds.values())), kind="meanwhile")
+    if problem.adaptive and on_blocks:
+        says = "which rows there are does not depend on earlier outputs"
+        yield Assumption(says, kind="meanwhile")
 
 
 def _of_root(problem: Problem, root: Root) -> Iterator[Assumption]:
@@ -352,12 +384,15 @@ def reason(source: Source, path: Path) -> str | None:
     return None
 
 
-def assumed(source: Source, facts: Iterable[Assumption]) -> tuple[Assumption, ...]:
+def assumed(
+    source: Source, facts: Iterable[Assumption], everything: bool = True
+) -> tuple[Assumption, ...]:
     """Returns the assumptions: facts with position and reason, then other entries with a reason.
 
     What a mechanism guarantees is no fact of its own, so it is listed only where it has a reason.
+    `everything`: whether other entries are wanted.
     """
-    given = "because" in source.lines.text
+    given = everything and "because" in source.lines.text
     found: list[Assumption] = []
     told: set[str | int] = set()  # names of the datasets that have a fact
     for fact in facts:

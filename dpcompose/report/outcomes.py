@@ -17,6 +17,7 @@ from dpcompose.core.theorem import Role
 from dpcompose.errors import Diagnostic, in_order
 from dpcompose.report import (
     Alternative,
+    Assumption,
     At,
     Bound,
     Extent,
@@ -26,7 +27,7 @@ from dpcompose.report import (
     WorstChange,
     wording,
 )
-from dpcompose.report.assumptions import assumed, assumptions
+from dpcompose.report.assumptions import assumed, assumptions, meanwhile
 from dpcompose.report.certify import CertifiedRelease
 from dpcompose.report.findings import (
     findings,
@@ -107,7 +108,9 @@ def outset(
     goal, tree = case.problem.goal, case.source.value
     key = "budget" if isinstance(tree, dict) and "budget" in tree else "protect"
     everything = extent != "bound"
-    facts = assumptions(case.problem, case.solver.tops, case.resolved.ledger) if everything else ()
+    facts: Iterable[Assumption] = meanwhile(case.problem)
+    if everything:
+        facts = assumptions(case.problem, case.solver.tops, case.resolved.ledger)
     report = Report(
         file=case.name,
         title=case.resolved.title,
@@ -117,7 +120,7 @@ def outset(
         limits=case.limits,
         against=case.against,
         protects=_protects(case.problem, case.solver) if everything else "",
-        assumptions=assumed(case.source, facts),
+        assumptions=assumed(case.source, facts, everything),
         place=case.source.span((key,)),
         population=case.resolved.population,
         digest=sha256(case.text).hexdigest(),

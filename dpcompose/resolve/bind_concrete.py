@@ -226,26 +226,37 @@ def _bound_sensitivities(
         where = (*path, "relation")
         relation = context.relations.relation(mechanism.relation, where)
         return None if relation is None else [_Moved(relation, True, where)]
-    # One row added or removed on a table, and the protected relation on a graph.
+    assumed = _without_relation(path, place, "`sensitivity: {bounded: …}`", context)
+    return None if assumed is None else [assumed]
+
+
+def _without_relation(
+    path: Path, place: SpecPlace, replaced: str, context: Context
+) -> _Moved | None:
+    """Returns the relation that a sensitivity is for that names none: one row added or removed on a
+    table, and the protected relation on a graph; None where that has no meaning, which is reported.
+
+    `replaced`: what to write for one row replaced.
+    """
     shape, goal = place.traits.shape, context.relations.goal
-    reads = (*path, "reads")
+    at, reads = (*path, "sensitivity"), (*path, "reads")
     if not place.sound or (shape is Shape.TABLE and not place.traits.fixed):
-        return [_Moved(UNBOUNDED, True, reads)]
+        return _Moved(UNBOUNDED, True, reads)
     name = quoted(place.name)
     if shape is Shape.TABLE:
         message = f"this sensitivity is for one row added or removed, and the size of {name} is"
-        hint = "write `sensitivity: {bounded: …}`: how far one row replaced moves it"
-        faults.add("DPC140", at, f"{message} public (Example III.4)", hint)
+        hint = f"write {replaced}: how far one row replaced moves it"
+        context.faults.add("DPC140", at, f"{message} public (Example III.4)", hint)
         return None
     if goal is None:
         return None
     if shape is Shape.GRAPH and goal.relation.kind not in _NOT_OF_GRAPHS:
-        return [_Moved(goal.relation, False, reads)]
+        return _Moved(goal.relation, False, reads)
     hint = "write `relation: euclidean`, for one unit of distance"
     if shape is Shape.GRAPH:
         hint = "write `relation: edge`, `node` or `node-rewired`"
     message = f"{name} is {shape}: for what change is the sensitivity?"
-    faults.add("DPC153", at, message, hint)
+    context.faults.add("DPC153", at, message, hint)
     return None
 
 
@@ -260,10 +271,12 @@ def _without_sensitivity(
     values: Values | None,
     context: Context,
 ) -> list[Statement] | None:
-    """Returns the guarantees of a concrete mechanism that has no sensitivity, such as randomized
-    response, for one step of a relation, one in each notion that it has; None after an error.
+    """Returns the guarantees of a concrete mechanism that is not stated by a sensitivity alone, for
+    one step of a relation, one in each notion that it has; None after an error.
 
-    A mechanism in which each row answers by itself has its guarantee for one row replaced.
+    A mechanism in which each row answers by itself has its guarantee for one row replaced. Of one
+    for steps, what its ε says is for the protected relation where no other is named, as of any
+    stated guarantee, and a sensitivity is for one row.
     """
     relation, given, states = BOUNDED, True, form.states[:1]
     if isinstance(mechanism, written.BySteps):
@@ -271,9 +284,14 @@ def _without_sensitivity(
         known = context.relations.relation(mechanism.relation, at)
         if place is None or known is None:
             return None
-        relation = known
-        where = at if given else (*path, "reads")
-        fine = context.relations.hold(relation, place, where, given)
+        moved: _Moved | None = _Moved(known, given, at if given else (*path, "reads"))
+        of_a_row = not given and getattr(mechanism, "sensitivity", None) is not None
+        if of_a_row:
+            moved = _without_relation(path, place, "`relation: bounded`", context)
+        if moved is None:
+            return None
+        relation, given, where = moved
+        fine = context.relations.hold(relation, place, where, given, movable=not of_a_row)
     elif place is None:
         return None
     else:

@@ -131,7 +131,7 @@ def test_kept_and_random_specs_are_confirmed() -> None:
 _SELECTIONS = [
     ("noisy-max, epsilon: 1/2", "range_epsilon", "3/5"),
     ("permute-and-flip, epsilon: 1/2", "range_epsilon", "3/5"),
-    ("top-k, k: 3, epsilon: 1/2", "k", 4),
+    ("top-k, k: 3, noise: gumbel, epsilon: 1/2", "k", 4),
     ("top-k, k: 3, epsilon: 1/2, peeling: true", "range_epsilon", "3/5"),
     ("sparse-vector, threshold_epsilon: 1, answer_epsilon: 1, positives: 2", "answer_epsilon", "2"),
     ("matrix, sigma: 2, column_norm: 3/2", "column_norm", "2"),
@@ -855,7 +855,7 @@ def test_a_mapping_by_block_is_compared() -> None:
 @pytest.mark.parametrize(
     ("mechanism", "key"),
     [
-        ("randomized-response, lie: 1/3", "odds"),
+        ("randomized-response, k: 2, lie: 1/3", "odds"),
         ("noisy-max, scale: 2, sensitivity: ln(3)", "range_epsilon"),
         ("matrix, sigma: 2, column_norm: sqrt(2)", "column_norm"),
     ],

@@ -113,7 +113,8 @@ def test_a_statement_says_who_is_protected_by_what_and_on_what_terms() -> None:
     for part in (
         "ε = 1.7 (pure DP) for 1 row replaced (bounded neighbours).",
         f"dpcompose {dpcompose.__version__} certifies this by Corollary IV.13 of GMPS24",
-        "(2) the blocks of “district” are disjoint sets of row values.",
+        "(2) the blocks of “district” are disjoint sets of row values;",
+        "(3) which rows there are does not depend on earlier outputs.",
         "Not covered: other rows of the same person, ",
         f"SHA-256 {digest[:12]}….",
         "CSF 2024, arXiv 2308.14649",

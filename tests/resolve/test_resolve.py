@@ -883,7 +883,7 @@ def test_the_same_spec_gives_the_same_problem() -> None:
         ("mechanism: laplace, scale: 1/ln(3), sensitivity: 1", 3, "1e-37"),
         ("mechanism: laplace, scale: 1, sensitivity: ln(3)", 3, "1e-38"),
         (
-            "mechanism: randomized-response, lie: 2*exp(-1)/(1+exp(-1)), relation: bounded",
+            "mechanism: randomized-response, k: 2, lie: 2*exp(-1)/(1+exp(-1)), relation: bounded",
             1,
             "1e-37",
         ),

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from dpcompose.core.at_delta.chosen import of_bound
 from dpcompose.core.notions.guarantee import Budget, Quantity
 from dpcompose.core.notions.notion import Notion
-from dpcompose.curves import Certified, Curve, Point, RouteName
+from dpcompose.curves import Certified, Concentrated, Curve, Point, RouteName, quick_bound
 from dpcompose.curves.rounding import (
     ZERO,
     capped,
@@ -147,8 +147,8 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
         return _closed(epsilon, delta)
 
     def holds(rho: Fraction) -> bool:
-        _, found = of_bound(Quantity(Notion.ZCDP, rho), Point(delta=delta))
-        return found is not None and found.upper <= epsilon
+        found = quick_bound(Curve(((Concentrated(rho), 1),)), Point(delta=delta))
+        return found is not None and found <= epsilon
 
     return _largest(holds, _near(epsilon, delta))
 

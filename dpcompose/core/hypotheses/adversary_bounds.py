@@ -15,8 +15,13 @@ outcome has under a belief the likelihood Σ_b w_b Π_{i∈b} L_i times a factor
 share. The ratio of two such sums is monotone in each L_i by itself, so that it is greatest at a
 corner. If all sets are given by size, and all sizes of the first belief are below those of the
 second, the ratio grows in every L_i (the distribution of |b| grows in likelihood ratio), so that
-two corners suffice. Where some δ is positive, a failure of any block has chance at most Σδ_i
-whatever the hypothesis (Kairouz, Oh and Viswanath 2015), so that the same ε holds with that δ.
+two corners suffice. The mechanisms outside the blocks, of ε_0 in all, read the person's row under
+every set but the empty one. The row may be another one under each set, so that an outcome has the
+likelihood Σ_b w_b M_b Π_{i∈b} L_i with an M_b of its own, the same under both beliefs, between
+e^-ε_0 and e^ε_0, and 1 for the empty set. A ratio of two such sums is greatest where M_b is largest
+on the sets of which the first belief holds the larger share compared with the second, up to some
+share, and least on the others. Where some δ is positive, a failure of any block has chance at most
+Σδ_i whatever the hypothesis (Kairouz, Oh and Viswanath 2015), so that the same ε holds with that δ.
 """
 
 from __future__ import annotations
@@ -240,11 +245,12 @@ def _likelihoods(question: Question) -> list[Found]:
     delta = delta_of(question.blocks)
     exact = not (delta or more)
     sizes = _by_size(question)
-    if sizes is not None:
-        return [Found("by size", sizes + more, delta, exact)]
-    corners = _corners(question)
-    if corners is not None:
-        return [Found("every outcome", corners + more, delta, exact)]
+    found = [] if sizes is None else [Found("by size", sizes + more, delta, exact)]
+    if not found or more:
+        corners = _corners(question)
+        found += [] if corners is None else [Found("every outcome", corners, delta, exact)]
+    if found:
+        return found
     return [Found("through nobody", _through_nobody(question) + more, delta)]
 
 
@@ -254,7 +260,8 @@ def _ratio(first: Interval, second: Interval) -> Fraction:
 
 
 def _corners(question: Question) -> Fraction | None:
-    """Returns ln of the greatest likelihood ratio of the beliefs over all corners (see the module).
+    """Returns ln of the greatest likelihood ratio of the beliefs over all corners, mechanisms
+    outside the blocks included (see the module).
 
     None if they are too many.
     """
@@ -276,16 +283,46 @@ def _corners(question: Question) -> Fraction | None:
     member = [[g for g, key in enumerate(groups) if key[s]] for s in range(len(sets))]
     greatest = ZERO
     weights = [(exactly(first.get(each, ZERO)), exactly(second.get(each, ZERO))) for each in sets]
+    more, flat = question.beside[0], ZERO
+    if more and 2 * len(sets) * (len(sets) + 1) << len(groups) > MOST_CORNERS * 16:
+        more, flat = ZERO, beside(question)[0]  # too many ways: it is added
+    ways = _outside(sets, first, second, more)
     for signs in product((True, False), repeat=len(groups)):
         values = [high[g] if up else low[g] for g, up in enumerate(signs)]
-        one, other = NIL, NIL
-        for s, (here, there) in enumerate(weights):
-            likely = exactly(1)
-            for g in member[s]:
-                likely = likely * values[g]
-            one, other = one + here * likely, other + there * likely
-        greatest = max(greatest, _ratio(one, other))
-    return greatest
+        likely = [exactly(1)] * len(sets)
+        for s, inside in enumerate(member):
+            for g in inside:
+                likely[s] = likely[s] * values[g]
+        for outside in ways:
+            one, other = NIL, NIL
+            for (here, there), inner, outer in zip(weights, likely, outside, strict=True):
+                one, other = one + here * inner * outer, other + there * inner * outer
+            greatest = max(greatest, _ratio(one, other))
+    return greatest + flat
+
+
+def _outside(
+    sets: Sequence[frozenset[int]], first: Sets, second: Sets, epsilon: Fraction
+) -> list[list[Interval]]:
+    """Returns the factors of the sets by mechanisms outside the blocks, of `epsilon` in all, in
+    each way that may be the worst: large on the sets with the largest shares, or the reverse."""
+    if not epsilon:
+        return [[exactly(1)] * len(sets)]
+    high, low = exponential(epsilon), exponential(-epsilon)
+    order = sorted(
+        (s for s, each in enumerate(sets) if each),
+        key=lambda s: (
+            first.get(sets[s], ZERO) / (first.get(sets[s], ZERO) + second.get(sets[s], ZERO))
+        ),
+    )
+    ways: list[list[Interval]] = []
+    for many in range(len(order) + 1):
+        for up, down in ((high, low), (low, high)):
+            factors = [exactly(1)] * len(sets)
+            for place, s in enumerate(order):
+                factors[s] = up if place < many else down
+            ways.append(factors)
+    return ways
 
 
 def _by_size(question: Question) -> Fraction | None:

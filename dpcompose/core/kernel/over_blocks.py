@@ -70,6 +70,12 @@ class OverBlocks(LossRules):
         )
         return shifts or any(leaf.kind is Kind.ANY for leaf in found)
 
+    def few_for(self, state: State) -> bool:
+        """Returns whether no more blocks are read than the change has ends of rows."""
+        ends = sum(len(leaf.ends) * count for leaf, count in all_leaves(state).items())
+        read = (n for block, n in zip(self.blocks, self.sizes, strict=True) if block.read)
+        return sum(read) <= ends
+
     def _one(self, state: State, user: bool) -> ChangeUnit:
         """Returns the only unit of the change; `Refused` if there are others, or of the wrong sort.
 

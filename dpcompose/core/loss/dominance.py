@@ -7,6 +7,7 @@ and noise at a shift dominates the same noise at several shifts that add up to i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -83,7 +84,13 @@ def packs(over: Mapping[Steps, int], under: Mapping[Steps, int]) -> bool:
     Both have counts. The losses `under` are packed like items into the losses `over`: the largest
     loss is placed first, each where it leaves the least room. Each loss must fit into every bound
     of a loss `over`, for which it may be read in the way that fits best. Sound, not complete.
+
+    If all counts are multiples of a number, a part of each side is packed first, which is then
+    packed so many times: compositions of losses that dominate others dominate their compositions.
     """
+    copies = math.gcd(*over.values(), *under.values())
+    if copies > 1 and packs(_parted(over, copies), _parted(under, copies)):
+        return True
     free: dict[_Room, int] = {}
     for pure, count in over.items():
         room = tuple(
@@ -121,6 +128,11 @@ def packs(over: Mapping[Steps, int], under: Mapping[Steps, int]) -> bool:
                 free[rest] = free.get(rest, 0) + many
             left -= many * inside
     return True
+
+
+def _parted(losses: Mapping[Steps, int], copies: int) -> dict[Steps, int]:
+    """Returns losses with their counts divided by a number of copies."""
+    return {loss: n // copies for loss, n in losses.items()}
 
 
 def _needs(room: _Room, pure: Steps) -> tuple[Fraction, ...] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import product
+from typing import ClassVar
 
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
@@ -34,6 +35,7 @@ class Tree(OneGaussian):
     and is begun anew `restarts` times.
     """
 
+    stays_open: ClassVar[str | None] = "a tree"
     sigma: Fraction
     steps: int
     participations: int = 1
@@ -67,6 +69,7 @@ class Matrix(OneGaussian):
     `unit`. C has `bands` bands (None: any number) and columns of norm at most `column_norm`.
     """
 
+    stays_open: ClassVar[str | None] = "a matrix mechanism"
     sigma: Fraction
     column_norm: Fraction
     participations: int = 1

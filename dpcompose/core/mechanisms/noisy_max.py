@@ -182,7 +182,7 @@ _SCALE = noise_key(
 _MOVED = FormKey(
     "sensitivity",
     Sort.NUMBER,
-    "With `scale`: how far each score moves for two neighbours.",
+    "With `scale`: how far one row moves each score; with `relation`, one step of that.",
     default=None,
     need=POSITIVE,
     fact=True,
@@ -224,7 +224,7 @@ TOP_K = FORM._replace(
         _EPSILON._replace(says=f"Of each pick. {_EPSILON.says}"),
         _SCALE,
         _MOVED,
-        _NOISE._replace(default="gumbel"),
+        _NOISE,
         _MONOTONE,
         FormKey("k", Sort.WHOLE, "How many candidates are named."),
         FormKey("peeling", Sort.FLAG, "Each pick draws all noise anew.", default=False),

@@ -107,10 +107,12 @@ def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
     `values`: those of its keys in the spec. It needs `epsilon`, or `lie`, or `p` and `q`.
     """
     given = [each for each in ("epsilon", "lie", "p", "q") if values[each] != ZERO]
+    if given == ["lie"] and values["k"] is None:
+        return "lie", "`lie` needs `k`: how many values there are", "the more, the larger ε"
     if given in (["epsilon"], ["lie"]):
         return None
     if given == ["p", "q"]:
-        if values["k"] == 2:
+        if values["k"] in (None, 2):
             return None
         hint = "one of k values has `epsilon` or `lie`"
         return "k", "`p` and `q` are for two values: `k: 2`", hint
@@ -125,13 +127,14 @@ def _refusal(values: Mapping[str, object], relation: str) -> Why | None:
 
 
 def _response(
-    epsilon: Fraction, lie: Fraction, k: int, p: Fraction, q: Fraction
+    epsilon: Fraction, lie: Fraction, k: int | None, p: Fraction, q: Fraction
 ) -> RandomizedResponse:
     """Returns randomized response with these parameters of a spec; one that is left out is 0.
 
-    `lie`: the chance to lie; `k`: the number of values; `p`, `q`: the chances of one of two
-    answers, for each of the two values.
+    `lie`: the chance to lie; `k`: the number of values, None where it is not given: two values lose
+    most at an ε. `p`, `q`: the chances of one of two answers, for each of the two values.
     """
+    k = 2 if k is None else k
     if epsilon or lie:
         return RandomizedResponse(k, _odds(epsilon, lie, k))
     low, high = sorted((p, q))
@@ -173,7 +176,12 @@ FORM = FamilyForm(
             ),
             fact=True,
         ),
-        FormKey("k", Sort.SEVERAL, "How many values there are.", default=2),
+        FormKey(
+            "k",
+            Sort.SEVERAL,
+            "How many values there are; left out with `epsilon`: two, which lose most.",
+            default=None,
+        ),
         FormKey(
             "p",
             Sort.NUMBER,

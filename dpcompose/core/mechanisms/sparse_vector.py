@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import ClassVar
 
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
@@ -30,6 +31,7 @@ class SparseVector(OverSteps):
     released values.
     """
 
+    stays_open: ClassVar[str | None] = "a sparse vector"
     threshold_epsilon: Fraction
     answer_epsilon: Fraction
     value_epsilon: Fraction

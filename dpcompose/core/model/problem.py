@@ -236,6 +236,24 @@ class Problem:
         """Returns the interactive mechanisms: their names, with their paths in the spec."""
         return {each.name: each.path for each in self.mechanisms() if each.interactive}
 
+    def below_blocks(self) -> Iterator[Mechanism]:
+        """Yields the mechanisms below partitions of which more blocks are read than one row can be
+        in, so that the worst blocks count and not all."""
+        order, read = list(self.datasets()), set[int]()
+        for dataset in reversed(order):
+            blocks = (each.dataset for part in dataset.partitions for each in part.classes)
+            if dataset.mechanisms or any(id(e) in read for e in (*dataset.derived, *blocks)):
+                read.add(id(dataset))
+        inside: set[int] = set()
+        for dataset in order:
+            if id(dataset) in inside:
+                yield from dataset.mechanisms
+                inside.update(map(id, dataset.derived))
+            for part in dataset.partitions:
+                blocks_read = sum(e.multiplicity for e in part.classes if id(e.dataset) in read)
+                if id(dataset) in inside or blocks_read > part.kind.where(()).most_blocks:
+                    inside.update(id(each.dataset) for each in part.classes)
+
     @property
     def roots_disjoint(self) -> bool:
         """Returns whether it is declared that nobody is in two roots."""

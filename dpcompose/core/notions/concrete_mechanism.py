@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from typing import ClassVar
 
 from dpcompose.core.notions.notion import Notion, convert
 from dpcompose.curves import Curve, MechanismLoss
@@ -20,10 +21,12 @@ class Family(ABC):
 
     Its methods return bounds for a `shift` of at least 0: the sum of the sensitivities along a path
     of tables, in the unit of the sensitivities. A family says its loss, and which bounds are known
-    of it beside those that follow from its ε.
+    of it beside those that follow from its ε. `stays_open`: what it is called, where later outputs
+    of one run rest on noise that was drawn before earlier ones; else None.
     """
 
     __slots__ = ()
+    stays_open: ClassVar[str | None] = None
 
     @abstractmethod
     def loss(self, shift: Fraction) -> Curve:

@@ -254,7 +254,9 @@ class Accountant:
             exact = yield from tried(rules.exhaustive(state, self.effort.allows))
         if exact is None:
             exact = yield from tried(rules.equal_rows(state))
-        found = [each for each in (coarser, bound, capped, exact) if each is not None]
+        # Where few blocks are read, any change of them all may be known to lose less than a path.
+        whole = (yield from rules.everywhere(state)) if rules.few_for(state) else None
+        found = [each for each in (whole, coarser, bound, capped, exact) if each is not None]
         best = self.algebra.best(choice.loss for choice in found)
         attaining = next((choice for choice in reversed(found) if choice.loss == best), None)
         return attaining or best_of(self.algebra, found, exact or bound)

@@ -27,7 +27,7 @@ from dpcompose.planning.ledger.releases import Release, by_protection, disagreem
 from dpcompose.planning.ledger.remaining import Remaining, remaining_if_fixed, remaining_of_filters
 from dpcompose.planning.ledger.rewrites import RecordCheck
 from dpcompose.report import At, Bound, FilterRecord, Share, Verdict
-from dpcompose.report.assumptions import OF_FILTERS
+from dpcompose.report.assumptions import OF_FILTERS, meanwhile
 from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.explanation import worst_change
 from dpcompose.report.findings.reasons import why_none
@@ -221,6 +221,7 @@ def _total(population: str | None, releases: Sequence[Release], asked: TotalAske
         verdict=next((each for each in verdicts if not each.ok), next(iter(verdicts), None)),
         assumed=(
             "maps, blocks, parameters and their number were fixed before the first output",
+            *(each.says for each in meanwhile(merged.problem)),
             *name_assumptions(merged, files, world and population is not None),
         ),
         planned=planned,
@@ -271,6 +272,7 @@ def _ledger(
         alone=tuple(_alone(releases, notion)),
         assumed=(
             *(each.says for each in OF_FILTERS),
+            *(each.says for each in meanwhile(merged.problem)),
             _record_assumption(asked),
             *name_assumptions(merged, total.files, world),
         ),

@@ -16,8 +16,9 @@ from dpcompose.render.words.problems import problems
 from dpcompose.report import Report, Share
 
 #: `cost` is ε, ρ or μ, by the notion, `share` its part of the sum, both rounded up. `status`
-#: is that of the result, or `problems` where `check` finds errors in it.
-COLUMNS = ("file", "name", "line", "notion", "cost", "delta", "share", "status")
+#: is that of the result, or `problems` where `check` finds errors in it. `assumed`: of the data
+#: between outputs, where the worst blocks count alone.
+COLUMNS = ("file", "name", "line", "notion", "cost", "delta", "share", "status", "assumed")
 #: The significant digits of a number.
 _DIGITS = 12
 #: A spreadsheet takes text that starts so for a formula (OWASP, "CSV injection"), in full width and
@@ -53,7 +54,8 @@ def _row(report: Report, share: Share | None, status: str) -> str:
             _text(share.bound.notion.value),
             *("" if number is None else decimal_up(number, _DIGITS) for number in numbers),
         ]
-    return ",".join([_text(report.file), *cells, _text(status)]) + "\n"
+    assumed = _text("; ".join(report.meanwhile)) if report.meanwhile else ""
+    return ",".join([_text(report.file), *cells, _text(status), assumed]) + "\n"
 
 
 def _text(text: str) -> str:

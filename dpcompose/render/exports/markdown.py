@@ -15,7 +15,7 @@ from dpcompose.render.parts.inline import code, within_summary
 from dpcompose.render.text import terminal
 from dpcompose.render.text.costs import in_markdown
 from dpcompose.render.text.risk_text import in_brief
-from dpcompose.render.words.headlines import budget_text, outcome
+from dpcompose.render.words.headlines import budget_text, meanwhile_lines, outcome
 from dpcompose.render.words.numbers import (
     at_text,
     bound_text,
@@ -45,6 +45,7 @@ def _everything(reports: Iterable[Report], style: Style, checking: bool) -> Iter
     seen: Counter[str] = Counter()
     details: list[str] = []
     tables: list[str] = []
+    assumed: list[tuple[str, ...]] = []
     worth, out = 0, ""
     for report in reports:
         if report.left_out is not None:
@@ -53,6 +54,7 @@ def _everything(reports: Iterable[Report], style: Style, checking: bool) -> Iter
         head = "" if seen else f"### Privacy budgets\n\n{_HEAD}"
         word = outcome(report, checking)
         seen[word] += 1
+        assumed.append(report.meanwhile)
         if head:
             yield head
         yield transliterated(_row(report, word), plain.encoding)
@@ -68,6 +70,7 @@ def _everything(reports: Iterable[Report], style: Style, checking: bool) -> Iter
     counts = ", ".join(f"{count} {name}" for name, count in seen.items())
     specs = "1 spec" if seen.total() == 1 else f"{seen.total()} specs"
     yield f"\n{specs}: {counts}.\n{out}"
+    yield from (f"\n{each}.\n" for each in meanwhile_lines(assumed))
     yield from tables
     yield from details
     if worth > len(details):

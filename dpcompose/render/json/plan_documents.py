@@ -34,7 +34,13 @@ def total_json(found: Sum) -> Iterator[str]:
 
 def savings_json(file: str, found: Savings) -> Iterator[str]:
     """Yields the savings as one JSON document."""
-    told = {"file": file, "number": found.name, "total": found.total, "savings": found.savings}
+    told = {
+        "file": file,
+        "number": found.name,
+        "total": found.total,
+        "savings": found.savings,
+        "assumptions": found.meanwhile,
+    }
     yield dumped(SAVINGS.write(told), indent=2)
 
 
@@ -59,6 +65,7 @@ def fit_json(
         "scale": fitted.scale,
         "mechanisms": fitted.scaled,
         "changes": changed,
+        "assumptions": fitted.meanwhile,
         "remarks": remarks,
         "spec": text,
     }

@@ -254,7 +254,7 @@ _TOTAL = mapping(
         _REMAINING,
         "With --remaining: what one more mechanism on the whole table may have.",
     ),
-    assumptions=array_of(TEXT, "What rests on the names of populations and datasets.").of(
+    assumptions=array_of(TEXT, "What nobody has checked, of the data and of equal names.").of(
         "assumed"
     ),
     reasons=array_of(TEXT, "Why there is no finite guarantee."),
@@ -278,6 +278,9 @@ def total_schema() -> Schema:
 
 # --- fit and savings -----------------------------------------------------------------------------
 
+_MEANWHILE = array_of(
+    TEXT, "What is assumed of the data between outputs, where the worst blocks count alone."
+)
 FIT = document(
     "A spec with scaled parameters that keeps its budget.",
     file=TEXT,
@@ -300,6 +303,7 @@ FIT = document(
         ),
         "In the order of the spec.",
     ),
+    assumptions=_MEANWHILE,
     remarks=array_of(TEXT, "What an author has to look at."),
     spec=TEXT.described("The new spec, as YAML."),
 )
@@ -318,6 +322,7 @@ SAVINGS = document(
         ),
         "The largest first.",
     ),
+    assumptions=_MEANWHILE,
 )
 
 

@@ -25,6 +25,7 @@ from dpcompose.render.words.headlines import (
     assumed,
     in_few_words,
     is_bounded,
+    meanwhile_lines,
     neighbours,
     not_comparable,
     short_hash,
@@ -110,6 +111,7 @@ def _label(report: Report, style: Style) -> Panel:
     body += text_at(_LEFT, 228, "  ·  ".join(_origin(report, style)), "small")
     title = f"Privacy label of {heading(report)}: {number}"
     told = [f"{name}: {value}" for name, value in rows]
+    told += meanwhile_lines([report.meanwhile])
     return Panel(SIZE, title, ". ".join([title, *told, *_origin(report, style)]), body)
 
 
@@ -206,4 +208,5 @@ def _badge(report: Report, checking: bool) -> Panel:
     )
     body += text_at(subject / 2, 14, _SUBJECT, "left", "middle")
     body += text_at((subject + across) / 2, 14, message, "right", "middle")
-    return Panel((across, _BADGE_HEIGHT), told, f"{told} ({heading(report)})", body)
+    described = [f"{told} ({heading(report)})", *meanwhile_lines([report.meanwhile])]
+    return Panel((across, _BADGE_HEIGHT), told, ". ".join(described), body)

@@ -130,7 +130,8 @@ def pictures(name: str, noun: str, panels: Sequence[Panel], rules: Iterable[CssR
     height, body = 0.0, ""
     for each in panels:
         start = f'<g transform="translate(0 {number(height)})">'
-        body += f"{start}\n<title>{safe(each.title)}</title>\n{each.body}</g>\n"
+        told = f"<title>{safe(each.title)}</title>\n<desc>{safe(each.desc)}</desc>\n"
+        body += f"{start}\n{told}{each.body}</g>\n"
         height += each.size[1] + _APART
     size = max((each.size[0] for each in panels), default=1.0), max(height - _APART, 1.0)
     desc = ". ".join(each.title for each in panels)

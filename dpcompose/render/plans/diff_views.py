@@ -208,11 +208,13 @@ def _sections(change: Change, style: Style) -> Iterator[Section]:
 
     why = [] if change.why is None else [(sentence(change.why),)]
     named = ("part", "name part")
+    meanwhile = () if change.new is None else change.new.meanwhile
     sections: tuple[tuple[str, list[Part]], ...] = (
         ("Not comparable", rows(why)),
         ("Because", rows(_items(because))),
         ("Changed in the spec", rows(_edit_rows(change.edits), named)),
         ("Assumed, not checked", rows(_assumption_rows(change))),
+        ("Assumed of the data", rows([(sentence(each),) for each in meanwhile])),
         ("New findings", new),
         ("Newly free", rows(_items(free(change)))),
         ("What mechanisms cost at the worst change", rows(_mechanism_rows(change), named)),

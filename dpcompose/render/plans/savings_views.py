@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dpcompose.curves.rounding import decimal_up
 from dpcompose.planning.savings import Saving, Savings
-from dpcompose.render.layout import Style
+from dpcompose.render.layout import Style, sentence
 from dpcompose.render.parts.console import (
     Headline,
     Part,
@@ -49,6 +49,9 @@ def _parts(file: str, found: Savings, style: Style) -> Iterator[Part]:
         parts.append(literal("--delta 1e-6 gives an ε, and what is saved of it", style, "weak"))
     says = "by half the ε, ρ or μ of a mechanism, or twice its noise"
     yield Section("Savings", parts, style, says)
+    if found.meanwhile:
+        told = TextTable([(sentence(each),) for each in found.meanwhile], style)
+        yield Section("Assumed, not checked", [told], style)
 
 
 def _cells(each: Saving, found: Savings, style: Style) -> tuple[str, str, Text]:

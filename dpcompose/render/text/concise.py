@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from dpcompose.errors import Diagnostic, headline
 from dpcompose.render.layout import Style, transliterated
-from dpcompose.render.words.headlines import checked, verdict_of_invalid
+from dpcompose.render.words.headlines import checked, meanwhile_lines, verdict_of_invalid
 from dpcompose.render.words.headlines import headline as reported
 from dpcompose.render.words.problems import NOT_COMPARABLE, OVER_BUDGET, problems
 from dpcompose.report import Report
@@ -22,6 +22,10 @@ def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[
             lines = [*lines[1:], lines[0]]  # it replaces the line of the result
         elif report.status != "unreadable":
             lines.append(_result(report, style, checking))
+        lines += [
+            transliterated(f"{report.label}: {each}", style.encoding)
+            for each in meanwhile_lines([report.meanwhile])
+        ]
         yield "\n".join(lines) + "\n"
 
 

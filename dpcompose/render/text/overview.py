@@ -18,7 +18,13 @@ from dpcompose.render.layout import Style, clipped
 from dpcompose.render.parts.console import Part, Section, TextTable, bar, literal, printed
 from dpcompose.render.parts.diagnostics import findings_of
 from dpcompose.render.text.panel import used_of
-from dpcompose.render.words.headlines import STANDING_SIGNS, outcome, requested_number, standing
+from dpcompose.render.words.headlines import (
+    STANDING_SIGNS,
+    meanwhile_lines,
+    outcome,
+    requested_number,
+    standing,
+)
 from dpcompose.render.words.numbers import (
     decimal_text,
     found_text,
@@ -53,6 +59,7 @@ class Row:
     costs: str
     wrong: bool
     findings: int
+    meanwhile: tuple[str, ...] = ()
 
 
 def overview(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
@@ -97,6 +104,7 @@ def row_of(report: Report, checking: bool) -> Row:
         _costs(report),
         report.status != "ok",
         sum(each.level != "note" for each in report.findings),
+        report.meanwhile,
     )
 
 
@@ -145,6 +153,8 @@ def _parts(rows: list[Row], told: list[Report], style: Style) -> Iterator[Part]:
     if found := sum(row.findings for row in rows if row.kind != "invalid"):
         words.append(plural(found, "finding"))
     yield literal("  ".join(words), style, "strong")
+    for says in meanwhile_lines([row.meanwhile for row in rows]):
+        yield literal(says, style, "weak")
     if told:
         listed = [part for each in told for part in ("", findings_of(each, style))]
         yield Section("Findings", listed[1:], style)

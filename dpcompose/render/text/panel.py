@@ -70,6 +70,8 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
         rows.append(("assumed", literal(_assumed_relations(report), style, "warning")))
     if report.protects:
         rows.append(("protects", literal(f"{report.protects} ({neighbours(report)})", style)))
+    if style.detail == "brief":
+        rows += [("assumed", literal(sentence(each), style)) for each in report.meanwhile]
     notion = None if report.bound is None else report.bound.notion
     if notion in (Notion.ZCDP, Notion.GDP) and requested_number(report) is None:
         rows.append(("ε", literal("at a δ of your choice: --delta 1e-6", style)))

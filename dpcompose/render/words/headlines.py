@@ -7,7 +7,7 @@ report, shows first: an ε at a chosen δ, or the bound.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -298,6 +298,24 @@ def assumed(report: Report) -> list[str]:
         count = plural(len(report.assumed_relations), "statement")
         found.append(f"{count} without a relation hold for the relation that was filled in")
     return found
+
+
+def meanwhile_lines(found: Sequence[Sequence[str]]) -> list[str]:
+    """Returns what is assumed of the data between outputs as a sentence each, with how many of
+    several specs it is assumed of.
+
+    `found`: the sentences of each spec.
+    """
+    counts = Counter(says for told in found for says in told)
+    return [
+        f"Assumed, not checked{_of_some(count, len(found))}: {says}"
+        for says, count in counts.items()
+    ]
+
+
+def _of_some(count: int, whole: int) -> str:
+    """Returns how many of several there are: ` of 2 of 3 specs`; nothing where it is all."""
+    return "" if count == whole else f" of {count} of {plural(whole, 'spec')}"
 
 
 _HASH_DIGITS = 12

@@ -204,7 +204,9 @@ def test_geometric_noise_added_once_needs_all_of_k_epsilon() -> None:
     assert float(found.rho(F(1))) == pytest.approx(1.2 * math.tanh(0.6), rel=1e-9)
 
 
-@pytest.mark.parametrize("mechanism", ["noisy-max", "permute-and-flip", "top-k, k: 2"])
+@pytest.mark.parametrize(
+    "mechanism", ["noisy-max", "permute-and-flip", "top-k, k: 2, noise: gumbel"]
+)
 @pytest.mark.parametrize("keys", ["", "\nbudget: {rho: 9}", "\nbudget: {mu: 9}"])
 @pytest.mark.parametrize("distance", [1, 3])
 def test_a_group_costs_as_noise_for_its_distance(mechanism: str, keys: str, distance: int) -> None:
