@@ -8,6 +8,7 @@ from dpcompose.curves.families.exponential_loss import (
     bounded_range_rho,
 )
 from dpcompose.curves.families.geometric_loss import GeometricLoss, geometric_mu, geometric_rho
+from dpcompose.curves.families.histogram_loss import HistogramLoss
 from dpcompose.curves.families.laplace_loss import LaplaceLoss, laplace_mu, laplace_rho
 from dpcompose.curves.families.pure_steps import (
     PureSteps,
@@ -31,6 +32,7 @@ __all__ = [
     "BoundedRange",
     "DiscreteGaussianLoss",
     "GeometricLoss",
+    "HistogramLoss",
     "KaryResponse",
     "LaplaceLoss",
     "PureSteps",
