@@ -9,8 +9,8 @@ from the other one. So if i keys are the first table's alone, j the second one's
     δ(ε) = 1 - e^(-iκ)·(1 - δ_n(ε + (i-j)κ)),
 
 δ_n the profile of the noise of n keys: none of the i keys is released with the chance e^(-iκ), and
-then this outcome has the loss (j-i)κ beside that of the noise. A unit that comes or goes has i = 0 or
-j = 0, and i + j + n = L; of two units, one in the place of the other, each has its own keys,
+then this outcome has the loss (j-i)κ beside that of the noise. A unit that comes or goes has i = 0
+or j = 0, and i + j + n = L; of two units, one in the place of the other, each has its own keys,
 i ≤ L, j ≤ L and i + j + n = 2L. All such i and j occur, and the greatest δ holds in both orders.
 
 With 1 - e^(-Lκ) every table gives a new key away. Apart from that chance, (i, j) has

@@ -198,7 +198,7 @@ def test_a_row_replaced_against_the_law_of_its_keys(
 
 
 def both_laws(before: tuple[int, ...], after: tuple[int, ...], threshold: int) -> tuple[Law, Law]:
-    """The laws of several keys in two tables; of each key, outcomes of one ratio are one outcome."""
+    """The laws of several keys in two tables; of a key, outcomes of one ratio are one outcome."""
     ends: list[list[Law]] = [[], []]
     for counts in zip(before, after, strict=True):
         laws = merged(*(law_of_key(each, 1.0, threshold) for each in counts))
