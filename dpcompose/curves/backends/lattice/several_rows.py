@@ -155,8 +155,8 @@ class _ReplacedRows:
     def __init__(self, chances: Sequence[float], once: Sequence[Power]) -> None:
         self.none, self.some = chances[0], np.array(chances[1:])
         rows = range(len(once))
-        #: Rows whose X_j are chosen together, in a row of such. In the best way levels do not rise with
-        #: j, and stay the same but where P_1 to P_j take all that they may.
+        #: Rows whose X_j are chosen together, in a row of such. In the best way levels do not
+        #: rise with j, and stay the same but where P_1 to P_j take all that they may.
         each = [rows[k : k + 1] for k in rows]
         ways = [[rows], *([rows[:k], *each[k:]] for k in rows[1:])]
         if len(rows) <= _MOST_IN_TWO:
