@@ -36,8 +36,8 @@ def of_several_kinds(options: Sequence[Curve]) -> bool:
 def _form(curve: Curve) -> object:
     """Returns a key that is equal for curves of one form."""
     part = curve.part
-    within = part.base if isinstance(part, Grouped) and part.steps == 1 else curve
-    if within.no_failure != 1 or isinstance(part, Points):
+    within = part.base if isinstance(part, Grouped) else curve
+    if within.no_failure != 1 or any(isinstance(each, Points) for each, _ in within.parts):
         return Points
     return "gaussian" if part is None else type(part)
 

@@ -1,6 +1,10 @@
 """The privacy losses of concrete mechanisms, one file each."""
 
-from dpcompose.curves.families.clones import profile_of_clones
+from dpcompose.curves.families.clones import (
+    MOST_COUNTED,
+    profile_of_clones,
+    profile_of_two_answers,
+)
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 from dpcompose.curves.families.exponential_loss import (
     BoundedRange,
@@ -28,6 +32,7 @@ from dpcompose.curves.rounding.doubles import OUTSIDE
 
 __all__ = [
     "LEAST_VARIANCE",
+    "MOST_COUNTED",
     "OUTSIDE",
     "BoundedRange",
     "DiscreteGaussianLoss",
@@ -49,6 +54,7 @@ __all__ = [
     "laplace_rho",
     "least_of",
     "profile_of_clones",
+    "profile_of_two_answers",
     "skellam_rho",
     "two_answers_mu",
     "two_answers_rho",

@@ -92,7 +92,7 @@ def test_the_separation_holds_across_trees(
 
 
 def test_values_with_restarts() -> None:
-    """Where a row takes part twice, once in each tree, five steps apart, it cannot be last in both."""
+    """Of two participations five steps apart the second one is the last step of the last tree."""
     for taken in (2, 3, 4):
         assert squares_in_tree(3, taken, 5, 2) == 3
     assert squares_in_tree(5, 4, 3, 2) == 12
