@@ -123,11 +123,11 @@ class HistogramLoss(MechanismLoss):
                     worst = _least_below(rest, left, worst, moved)
         else:
             if self._at_most(_MOST_APART + 1, worst) > delta:
-                rest = self.noise.repeat(self.all_keys - _MOST_APART - 1).epsilon(delta=delta)
-                either = self.noise.repeat(self.all_keys).epsilon(delta=delta)
-                if rest is None or either is None:
+                fewer = self.noise.repeat(self.all_keys - _MOST_APART - 1).epsilon(delta=delta)
+                every = self.noise.repeat(self.all_keys).epsilon(delta=delta)
+                if fewer is None or every is None:
                     return None
-                worst = max(worst, min(either.upper, rest.upper + self.keys * self._far))
+                worst = max(worst, min(every.upper, fewer.upper + self.keys * self._far))
         return Certified(bits_up(worst, 200))
 
     def least_delta(self, epsilon: Fraction) -> Certified:
