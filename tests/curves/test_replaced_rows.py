@@ -137,7 +137,8 @@ def free_bound(weights: np.ndarray, sigma: float, epsilon: float) -> float:
     w, none, grown = weights[1:], weights[0], math.exp(epsilon)
 
     def once(mu: np.ndarray, at: np.ndarray) -> np.ndarray:
-        return norm.cdf(mu / 2 - at / mu) - np.exp(at) * norm.cdf(-mu / 2 - at / mu)
+        found: np.ndarray = norm.cdf(mu / 2 - at / mu) - np.exp(at) * norm.cdf(-mu / 2 - at / mu)
+        return found
 
     best = 1.0
     places = np.linspace(-8 * sigma, 20 * sigma, 2000)[:, None]

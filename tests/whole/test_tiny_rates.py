@@ -17,7 +17,8 @@ def law_of(noise: str, spread: float) -> np.ndarray:
     """Chances of whole numbers from -200 to 200; what is beyond is next to nothing."""
     x = np.arange(-200, 201)
     size = np.abs(x) / spread if noise == "geometric" else x**2 / (2 * spread**2)
-    return np.exp(-size) / np.exp(-size).sum()
+    found: np.ndarray = np.exp(-size) / np.exp(-size).sum()
+    return found
 
 
 @pytest.mark.parametrize(("noise", "spread"), [("geometric", 2.0), ("discrete-gaussian", 1.0)])
