@@ -3021,6 +3021,8 @@ class SpecComparison:
             of = "bounded" if kind == "bounded" else "unbounded"
         elif moved and own != "sparsevector" and node.facts.get("shape") != "graph":
             of = "unbounded"  # a plain sensitivity is for one row that comes or goes
+        if own == "noisyhistogram" and kind == "bounded" and each.get("relation") == "unbounded":
+            each = {**each, "relation": "bounded"}  # a row goes and another one comes
         if own in _NOISES or "relation" in each:
             self._about(name, each, node, said, of)
         hot = found == "onehot" and isinstance(by, dict) and "one_hot" in by

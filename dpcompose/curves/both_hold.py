@@ -16,6 +16,7 @@ from dpcompose.curves.backends.renyi import renyi_curves
 from dpcompose.curves.curve import (
     Concentrated,
     Curve,
+    Grouped,
     MechanismLoss,
     Points,
     Renyi,
@@ -35,7 +36,8 @@ def of_several_kinds(options: Sequence[Curve]) -> bool:
 def _form(curve: Curve) -> object:
     """Returns a key that is equal for curves of one form."""
     part = curve.part
-    if curve.no_failure != 1 or isinstance(part, Points):
+    within = part.base if isinstance(part, Grouped) else curve
+    if within.no_failure != 1 or any(isinstance(each, Points) for each, _ in within.parts):
         return Points
     return "gaussian" if part is None else type(part)
 

@@ -304,10 +304,15 @@ def _without_sensitivity(
         context.faults.add("DPC105", (*path, key), message, hint)
     if why is not None or not fine:
         return None
-    return [
+    found = [
         Statement(relation, 0, _guarantee(form, notion, values, None, ()), path, given, i > 0)
         for i, notion in enumerate(states)
     ]
+    other = form.made(values).for_replaced_row() if relation == UNBOUNDED else None
+    if other is not None:
+        told = guaranteed(Notion(states[0]), other, _ONE)
+        found.append(Statement(BOUNDED, 0, told, path, given))
+    return found
 
 
 def answers_every_row(place: SpecPlace, path: Path, key: str, context: Context) -> bool:

@@ -415,6 +415,19 @@ def test_another_spec_is_noticed(old: str, new: str, says: str) -> None:
     assert says in compared(text, lines)
 
 
+def test_a_histogram_of_replaced_rows_is_declined_by_name() -> None:
+    """Stated for rows that come or go, it is known for a row replaced: no other relation than the
+    spec's, and no noise that the checker knows."""
+    text = """dpcompose: 1
+protect: bounded
+datasets: {rows: {}}
+mechanisms:
+  - {name: a, reads: rows, mechanism: noisy-histogram, relation: unbounded, scale: 1, threshold: 15,
+     max_keys: 1, max_per_key: 1}
+"""
+    assert compared(text, certificate_of(text)) == "not ['a']"
+
+
 def test_the_command_compares(tmp_path: Path) -> None:
     spec, file = tmp_path / "spec.yaml", tmp_path / "proof.jsonl"
     spec.write_text(SPEC, encoding="utf-8")

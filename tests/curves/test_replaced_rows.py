@@ -9,13 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from reference.finite_laws import normal, points, weights, worse
-from scipy.stats import hypergeom
+from scipy.optimize import brentq
+from scipy.stats import binom, hypergeom, norm
 
 from dpcompose.curves.answers import delta_at
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_loss
-from dpcompose.curves.backends.lattice.loss_distribution import masses
+from dpcompose.curves.backends.lattice.loss_distribution import bound_alone, masses
 from dpcompose.curves.backends.lattice.masses import profile
 from dpcompose.curves.curve import Curve, ReplacedRows, Response
+from dpcompose.curves.rounding import chances as binomial_chances
 
 F = Fraction
 EPSILONS = [0.0, 0.01, 0.3, 0.8, 1.5, 2.5, 4.0]
@@ -99,3 +101,86 @@ def test_extremes() -> None:
     assert profile(masses(far, F(1, 64)), 1.0) >= 2 / 3 * (1 - 1e-9)
     tiny = ReplacedRows((1 - F(1, 10**70), F(1, 10**70)), (response(F(1)),))
     assert profile(masses(tiny, F(1, 64)), 0.0) <= 1e-9
+
+
+def with_replacement(
+    size: int, of: int, sigma: float, most: int
+) -> tuple[ReplacedRows, np.ndarray]:
+    """One row replaced of which a sample of `size` draws with replacement holds any number; the
+    part, and the chances of each number."""
+    numbers = [*range(1, most), size]
+    part = ReplacedRows(
+        tuple(binomial_chances(size, F(1, of), numbers)),
+        tuple(Curve((), F(n) ** 2 / F(sigma) ** 2) for n in numbers),
+    )
+    return part, binom(size, 1 / of).pmf(range(min(size, most + 20) + 1))
+
+
+def mixture_above(
+    weights: np.ndarray, up: np.ndarray, down: np.ndarray, sigma: float, epsilon: float
+) -> float:
+    """H(Σ w·N(up) ‖ Σ w·N(down)) at `epsilon`, by the one threshold of a monotone ratio."""
+
+    def gap(x: float) -> float:
+        here, there = (weights @ norm.pdf(x, at, sigma) for at in (up, down))
+        return float(here - math.exp(epsilon) * there)
+
+    x = brentq(gap, -40 * sigma, 60 * sigma) if gap(-40 * sigma) * gap(60 * sigma) < 0 else 0.0
+    places = np.array([x, *np.linspace(-10 * sigma, 30 * sigma, 200)])[:, None]
+    here, there = (norm.sf(places, at, sigma) @ weights for at in (up, down))
+    return float((here - math.exp(epsilon) * there).max())
+
+
+def free_bound(weights: np.ndarray, sigma: float, epsilon: float) -> float:
+    """The bound of `theory-additions.md` 2, least over its free z."""
+    k = np.arange(1, len(weights))
+    w, none, grown = weights[1:], weights[0], math.exp(epsilon)
+
+    def once(mu: np.ndarray, at: np.ndarray) -> np.ndarray:
+        found: np.ndarray = norm.cdf(mu / 2 - at / mu) - np.exp(at) * norm.cdf(-mu / 2 - at / mu)
+        return found
+
+    best = 1.0
+    places = np.linspace(-8 * sigma, 20 * sigma, 2000)[:, None]
+    hits, alarms = norm.sf((places - k) / sigma), norm.sf(places[:, 0] / sigma)
+    for z in np.linspace(-3 * sigma, 12 * sigma, 120):
+        b = np.minimum(1.0, grown * np.exp(-(k * z / sigma**2 - k**2 / (2 * sigma**2))))
+        first = float((hits @ ((1 - b) * w) - (grown - 1) * none * alarms).max())
+        with np.errstate(divide="ignore", under="ignore"):
+            second = float((b * w) @ once(k / sigma, epsilon - np.log(b)))
+        best = min(best, max(first, 0.0) + second)
+    return best
+
+
+@pytest.mark.parametrize(
+    ("size", "of", "sigma"), [(100, 1000, 1.0), (10, 10, 1.0), (50, 1000, 2.0), (30, 10, 3.0)]
+)
+def test_a_row_drawn_several_times(size: int, of: int, sigma: float) -> None:
+    """Above what Gaussian noise attains, whichever the other rows are, and never above the theorem
+    with one free parameter."""
+    part, weights = with_replacement(size, of, sigma, 14 if size > 14 else size)
+    bound = bound_alone(part, "removed")
+    assert bound is not None
+    k = np.arange(len(weights), dtype=float)
+    for epsilon in (0.0, 0.1, 0.5, 1.0):
+        found = float(bound.at(np.array([epsilon]))[0])
+        for share in (0.0, 0.25, 0.5, 1.0):
+            for one, other in ((share * k, (share - 1) * k), ((share - 1) * k, share * k)):
+                truth = max(
+                    mixture_above(weights, sign * one, sign * other, sigma, epsilon)
+                    for sign in (1.0, -1.0)
+                )
+                assert found >= truth * (1 - 1e-9) - 1e-13
+        assert found <= free_bound(weights, sigma, epsilon) * (1 + 2e-3) + 1e-12
+
+
+def test_values_of_the_contract_with_replacement() -> None:
+    """`theory-additions.md` 2: what is attained, and the least bound."""
+    part, _ = with_replacement(100, 1000, 1.0, 14)
+    bound = bound_alone(part, "removed")
+    assert bound is not None
+    found = bound.at(np.array([0.0, 0.1, 0.5, 1.0, 3.0, 4.396444896]))
+    lower = [0.03787573413, 0.01879086159, 0.0029242000, 5.971460935e-4, 8.877173336e-6, 1e-6]
+    upper = [0.03787573413, 0.01879343754, 0.0029242002, 5.971460935e-4, 8.877173336e-6, 1e-6]
+    for each, least, most in zip(found, lower, upper, strict=True):
+        assert least * (1 - 1e-8) <= each <= most * (1 + 1e-5)

@@ -533,7 +533,7 @@ class AlongMap(LossRules):
         times."""
         size, of = made_by.size, made_by.of
         assert size is not None and of is not None
-        numbers = [*self.algebra.numbers_drawn(size), size]
+        numbers = [*self.algebra.numbers_drawn(size, Fraction(1, of)), size]
         known = list(zip([0, *numbers], chances(size, Fraction(1, of), numbers), strict=True))
         try:
             choice = yield from self._rows_of_size(state, known)

@@ -273,8 +273,9 @@ class LossAlgebra(ABC):
         """
 
     @abstractmethod
-    def numbers_drawn(self, size: int) -> Iterable[int]:
-        """Returns the numbers below `size` that are told apart of how often a sample draws one row.
+    def numbers_drawn(self, size: int, rate: Fraction) -> Iterable[int]:
+        """Returns the numbers below `size` that are told apart of how often a sample of so many
+        draws takes one row, each with the chance `rate`.
 
         Each other number counts as the next larger one of these.
         """

@@ -206,7 +206,7 @@ class NumberAlgebra(LossAlgebra):
     def number_drawn(self, chances: Sequence[Fraction], losses: Sequence[Loss]) -> Loss:
         return mixed(self, list(zip(chances, [self.zero, *losses], strict=True)), rising=True)
 
-    def numbers_drawn(self, size: int) -> Iterable[int]:
+    def numbers_drawn(self, size: int, rate: Fraction) -> Iterable[int]:
         return range(1, min(size, _MOST_TIMES))
 
 

@@ -26,7 +26,6 @@ from dpcompose.core.loss.cost import (
 )
 from dpcompose.core.loss.pair_cost import in_any_order, pair_steps, paths
 from dpcompose.core.model.placed import Placed
-from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import (
     Concentrated,
@@ -70,12 +69,15 @@ def known_losses(placed: Sequence[Placed], state: State) -> list[Curve]:
 def _noises(placed: Sequence[Placed], state: State) -> Iterator[Curve]:
     """Yields the loss of each concrete mechanism stated, at its shift along the path."""
     for mechanism, shift in shifts(placed, state):
-        yield _noise(mechanism, shift) if shift else NO_LOSS
+        if not shift:
+            yield NO_LOSS
+            continue
+        for loss in mechanism.bounds(shift):
+            yield _as_one(loss)
 
 
-def _noise(noise: Family, shift: Fraction) -> Curve:
-    """Returns the loss of a concrete mechanism at a shift as one curve."""
-    loss = noise.loss(shift)
+def _as_one(loss: Curve) -> Curve:
+    """Returns a composition as the loss of one mechanism."""
     if not loss.parts:
         return curve_of(None, loss.gaussian, loss.no_failure)
     ((part, count), *others) = loss.parts

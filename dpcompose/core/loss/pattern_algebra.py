@@ -69,7 +69,7 @@ from dpcompose.curves import (
     of_several_kinds,
     over_steps,
 )
-from dpcompose.curves.rounding import ZERO, distinct_numbers, exchanged_up
+from dpcompose.curves.rounding import ZERO, chances, distinct_numbers, exchanged_up
 
 #: The most patterns of a loss; if there are more, groups of them are covered by worse patterns.
 MOST_PATTERNS = 400
@@ -94,10 +94,12 @@ NEARLY = 1 - 1e-9
 
 
 #: The most rows that change alike for which every number of drawn rows is considered.
-MOST_ROWS = 8
+MOST_ROWS = 20
 #: The numbers of times that a row is drawn with replacement which are told apart; another number
 #: counts as the next one of these, or as the size of the sample.
-_TIMES = (1, 2, 3, 4, 6, 9, 14)
+_TIMES = (*range(1, 15), 18, 23, 30, 40, 60)
+#: What hardly ever happens: such a chance is left to the largest number.
+_HARDLY = Fraction(1, 10**30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,8 +492,12 @@ class Patterns(LossAlgebra):
         options = [curve_of(ReplacedRows(tuple(chances), way)) for way in read_together(ends)]
         return (of_options(options, losses[-1][0].trace),)
 
-    def numbers_drawn(self, size: int) -> Iterable[int]:
-        return [n for n in _TIMES if n < size]
+    def numbers_drawn(self, size: int, rate: Fraction) -> Iterable[int]:
+        numbers = [n for n in _TIMES if n < size]
+        beyond = accumulate(chances(size, rate, [*numbers, size])[::-1])
+        # Where hardly any draw is beyond a number, it is the last one.
+        some = sum(chance > _HARDLY for chance in beyond)
+        return numbers[: some - 1]
 
     def undominated(self, patterns: Iterable[LossMultiset]) -> UndominatedLosses:
         """Returns the patterns that no other pattern dominates, the worst by size first.

@@ -22,6 +22,9 @@ from dpcompose.curves.rounding import number, plural, sqrt_up
 
 #: Up to so many participations the worst steps are searched; beyond, their sum is bounded.
 _MOST_SEARCHED = 200
+#: In up to so many trees, of so many participations in all, the steps between two participations in
+#: two trees are counted.
+_MOST_JOINED, _MOST_APART = 16, 50
 #: About so many places of participations in a tree are told apart: in one of few steps, all.
 _MOST_PLACES = 512
 
@@ -116,16 +119,19 @@ def squares_in_tree(steps: int, participations: int, separation: int, trees: int
 
     `steps`: leaves of each of the `trees`, one after the other. `participations`: the most of a
     row, at least `separation` steps apart. Of the steps of one tree, and of all trees in a row, so
-    many are so far apart at most as are multiples of the separation; how they fall into the trees
-    is left open between trees, so that the sum is at least that of every way of taking part.
+    many are so far apart at most as are multiples of the separation. In more than a few trees how
+    they fall into each is left open, so that the sum is at least that of every way of taking part.
     """
     in_one = min(participations, -(-steps // separation))
     participations = min(participations, trees * in_one, -(-trees * steps // separation))
     heights = range(steps.bit_length())
     caps = [min(in_one, -((-1 << height) // separation)) for height in heights]
     if participations > _MOST_SEARCHED:
-        # At each height the participations of all nodes are so many, and those of one at most cap.
-        return participations * sum(caps)
+        # At each height so many nodes are complete, with at most `cap` participations each.
+        return sum(
+            _most_squares(participations, cap, trees * (steps >> height))
+            for height, cap in zip(heights, caps, strict=True)
+        )
     # Below this height a node has one participation at most, as if at both of its ends at once.
     whole = min(max(separation * in_one // _MOST_PLACES, 1).bit_length(), separation.bit_length())
     below: list[_Ways] = []
@@ -138,6 +144,11 @@ def squares_in_tree(steps: int, participations: int, separation: int, trees: int
         below.append([[(a, b, most + n * n) for a, b, most in two[n]] for n in range(len(two))])
     roots = [below[height] for height in reversed(heights) if steps >> height & 1]
     ways = reduce(lambda one, other: _join(one, other, separation - 1, in_one), roots)
+    if trees <= _MOST_JOINED and participations <= _MOST_APART:
+        ways = reduce(
+            lambda one, other: _join(one, other, separation - 1, participations), [ways] * trees
+        )
+        return max(most for each in ways for _, _, most in each)
     tree = [max(most for _, _, most in each) for each in ways if each]
     found = [0]
     while trees:
@@ -146,6 +157,13 @@ def squares_in_tree(steps: int, participations: int, separation: int, trees: int
         tree = _together(tree, tree, participations)
         trees >>= 1
     return max(found)
+
+
+def _most_squares(participations: int, cap: int, nodes: int) -> int:
+    """Returns the largest sum of squares of so many participations over `nodes` nodes with at most
+    `cap` each."""
+    full, rest = divmod(participations, cap)
+    return cap**2 * min(full, nodes) + (rest**2 if full < nodes else 0)
 
 
 #: By the number of participations below a node those ways that are no worse than another one: the

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpcompose.core.mechanisms.family import (
@@ -20,7 +20,7 @@ from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NOISE, FormKey, Need, Sort
 from dpcompose.core.theorem import Assumption
 from dpcompose.curves import Curve, Grouped, Response, curve_of
-from dpcompose.curves.families import GeometricLoss, LaplaceLoss
+from dpcompose.curves.families import GeometricLoss, HistogramLoss, LaplaceLoss
 from dpcompose.curves.rounding import MAX_EXPONENT, ZERO, exp_up, number, plural, power_down
 
 _ONE = Fraction(1)
@@ -45,7 +45,8 @@ class NoisyHistogram(_ByKey):
     """A histogram over unknown keys: the noisy values, of keys present, that reach a threshold.
 
     `law`: the name of the noise; `scale`: its scale or σ. A privacy unit has at most `max_keys`
-    keys and moves the value of each by at most `max_per_key`.
+    keys and moves the value of each by at most `max_per_key`. `replaced`: a shift is a number of
+    units each of which takes the place of another one.
     """
 
     law: str
@@ -53,26 +54,42 @@ class NoisyHistogram(_ByKey):
     threshold: Fraction
     max_keys: int
     max_per_key: Fraction
+    replaced: bool = False
 
     def loss(self, shift: Fraction) -> Curve:
         units = math.ceil(shift)
-        no_failure = 1 - self._failure(units)
-        keys, moved = self.max_keys, units * self.max_per_key
-        if self.law == "gaussian":
-            return Curve((), keys * (moved / self.scale) ** 2, no_failure)
-        if units > 1:
+        keys, each = self._all_keys, Fraction(units)
+        if units > 1 and self.law != "gaussian":
             # The units' keys may coincide: all of their sensitivity in one key is the worst.
-            keys, moved = 1, self.max_keys * moved
-        if self.law == "geometric":
-            steps = units * self.max_keys // keys * math.ceil(self.max_per_key)
-            return Curve(((GeometricLoss(steps, self.scale), keys),), ZERO, no_failure)
-        return Curve(((LaplaceLoss(moved / self.scale), keys),), ZERO, no_failure)
+            keys, each = 1, self._all_keys * each
+        noise = self._one_key(each).repeat(keys)
+        return Curve(noise.parts, noise.gaussian, 1 - self._failure(units))
+
+    def bounds(self, shift: Fraction) -> Iterator[Curve]:
+        yield self.loss(shift)
+        new = self._released(1)
+        if shift <= 1 and new < 1:
+            one = HistogramLoss(self._one_key(_ONE), self.max_keys, new, self.replaced)
+            yield curve_of(one, ZERO, 1 - self._failure(1))
+
+    def for_replaced_row(self) -> Family:
+        return replace(self, replaced=True)
+
+    def _one_key(self, units: Fraction) -> Curve:
+        """Returns the curve of the noise of a key that is moved by what so many units add."""
+        match self.law:
+            case "gaussian":
+                return Curve((), (units * self.max_per_key / self.scale) ** 2)
+            case "geometric":
+                steps = int(units) * math.ceil(self.max_per_key)
+                return curve_of(GeometricLoss(steps, self.scale))
+        return curve_of(LaplaceLoss(units * self.max_per_key / self.scale))
 
     def pair(self) -> tuple[Fraction, Fraction]:
         failure = self._failure(1)
         if self.law != "gaussian":
             whole = self.max_per_key if self.law == "laplace" else math.ceil(self.max_per_key)
-            return self.max_keys * whole / self.scale, failure
+            return self._all_keys * whole / self.scale, failure
         # Gaussian noise has no ε of its own: that at which it needs as much δ as the threshold.
         found = Curve((), self.loss(_ONE).gaussian).epsilon(delta=failure)
         return (ZERO, _ONE) if found is None else (found.upper, unknown_keys(failure, failure, 1))
@@ -82,6 +99,11 @@ class NoisyHistogram(_ByKey):
         noise = f"{self.law} noise of {name} {number(self.scale)}"
         keys = f"{plural(self.max_keys, 'key')} a unit"
         return f"{noise}, threshold {number(self.threshold)}, {keys}"
+
+    @property
+    def _all_keys(self) -> int:
+        """Returns how many keys one step of the relation moves at most."""
+        return 2 * self.max_keys if self.replaced else self.max_keys
 
     def _failure(self, units: int) -> Fraction:
         """Returns the chance that some key of `units` privacy units alone is released, rounded up.

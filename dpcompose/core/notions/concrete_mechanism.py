@@ -7,6 +7,7 @@ tables sensitivities add, which is sharper than group privacy.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar
 
@@ -32,6 +33,15 @@ class Family(ABC):
     def loss(self, shift: Fraction) -> Curve:
         """Returns the curve of a dominating pair: the law of the privacy loss at a shift above
         0."""
+
+    def bounds(self, shift: Fraction) -> Iterator[Curve]:
+        """Yields curves each of which bounds the privacy loss at a shift above 0, `loss` first."""
+        yield self.loss(shift)
+
+    def for_replaced_row(self) -> Family | None:
+        """Returns the mechanism, stated for rows added or removed, as it is stated for rows
+        replaced; None where that is two such steps."""
+        return None
 
     @abstractmethod
     def describe(self, shift: Fraction) -> str:

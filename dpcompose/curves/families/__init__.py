@@ -1,6 +1,10 @@
 """The privacy losses of concrete mechanisms, one file each."""
 
-from dpcompose.curves.families.clones import profile_of_clones
+from dpcompose.curves.families.clones import (
+    MOST_COUNTED,
+    profile_of_clones,
+    profile_of_two_answers,
+)
 from dpcompose.curves.families.discrete_gaussian_loss import DiscreteGaussianLoss
 from dpcompose.curves.families.exponential_loss import (
     BoundedRange,
@@ -8,6 +12,7 @@ from dpcompose.curves.families.exponential_loss import (
     bounded_range_rho,
 )
 from dpcompose.curves.families.geometric_loss import GeometricLoss, geometric_mu, geometric_rho
+from dpcompose.curves.families.histogram_loss import HistogramLoss
 from dpcompose.curves.families.laplace_loss import LaplaceLoss, laplace_mu, laplace_rho
 from dpcompose.curves.families.pure_steps import (
     PureSteps,
@@ -27,10 +32,12 @@ from dpcompose.curves.rounding.doubles import OUTSIDE
 
 __all__ = [
     "LEAST_VARIANCE",
+    "MOST_COUNTED",
     "OUTSIDE",
     "BoundedRange",
     "DiscreteGaussianLoss",
     "GeometricLoss",
+    "HistogramLoss",
     "KaryResponse",
     "LaplaceLoss",
     "PureSteps",
@@ -47,6 +54,7 @@ __all__ = [
     "laplace_rho",
     "least_of",
     "profile_of_clones",
+    "profile_of_two_answers",
     "skellam_rho",
     "two_answers_mu",
     "two_answers_rho",

@@ -4,7 +4,7 @@ like one's own (Feldman, McMillan and Talwar 2021)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: Numbers of clones within this share above the smallest of them are treated as the smallest, which
 #: is worse.
 _ALIKE = 1e-4
+#: The most reports of two answers that are counted one by one, and the greatest ε of one report, so
+#: that the chance of a lie is far above the least double.
+MOST_COUNTED, MOST_TOLD = 300, 30
 
 
 def profile_of_clones(
@@ -52,16 +55,58 @@ def profile_of_clones(
         top, bottom = float(ones[end - 1]), float(others[end - 1])
         return max(0.0, top - math.exp(at) * bottom) + PRODUCT_ROUNDING * top
 
-    low, high = 0.0, epsilon
+    yield from _points(each, delta)
+
+
+def _points(
+    greatest: Fraction, delta: Callable[[float], float]
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yields points (ε, δ) of a profile that is 0 from `greatest` on: evenly, as far as δ is above
+    `OUTSIDE`."""
+    low, high = 0.0, float(greatest)
     while high - low > high / PLACES:
         middle = (low + high) / 2
         low, high = (low, middle) if delta(middle) < OUTSIDE else (middle, high)
-    steps = math.ceil(PLACES * each / Fraction(high))
+    steps = math.ceil(PLACES * greatest / Fraction(high))
     for i in range(min(steps, PLACES + 1)):
-        at = each * i / steps
+        at = greatest * i / steps
         yield at, Fraction(delta(float(at)))
     if steps <= MOST_POINTS:  # else a grid on which all points lie would be too long
-        yield each, Fraction(0)
+        yield greatest, Fraction(0)
+
+
+def profile_of_two_answers(
+    each: Fraction, reports: int, rows: int
+) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yields points (ε, δ) that hold for shuffled randomized response over two values, where `rows`
+    rows are replaced; none where there is too much to compute.
+
+    What is released is how often the one answer was given, a sum of independent answers, of which T
+    have the chance p = e^ε₀/(1+e^ε₀) and the others 1-p. With rows replaced T changes by at most so
+    many; a change by less is no worse, since likelihood ratios are monotone in T: tests are
+    thresholds, and what is above one grows with T. The greatest δ over all T is exact. With more
+    reports there are rows that both tables share, whose answers may be added afterwards, so that
+    more than `MOST_COUNTED` reports are taken for so many.
+    """
+    import numpy as np
+
+    if not PRODUCT_ROUNDING < each <= MOST_TOLD or rows > MOST_COUNTED:
+        return
+    reports = max(rows, min(reports, MOST_COUNTED))
+    rare = 1 / (1 + math.exp(float(each)))
+    one, other = [np.ones(1)], [np.ones(1)]
+    for _ in range(reports):
+        one.append(np.convolve(one[-1], [rare, 1 - rare]))
+        other.append(np.convolve(other[-1], [1 - rare, rare]))
+    laws = np.stack([np.convolve(one[n], other[reports - n]) for n in range(reports + 1)])
+    here, there = laws[rows:], laws[: reports + 1 - rows]
+
+    def delta(at: float) -> float:
+        gaps = here - math.exp(at) * there
+        top = np.where(gaps > 0, here, 0.0).sum(axis=1)
+        return float((np.maximum(gaps, 0.0).sum(axis=1) + PRODUCT_ROUNDING * top).max())
+
+    yield from _points(each * rows, delta)
 
 
 def _binomial(trials: int, chance: float, rest: float) -> tuple[int, Floats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 from itertools import combinations, pairwise
 
@@ -75,17 +76,43 @@ def test_a_second_tree_is_as_if_the_steps_had_no_common_node(steps: int) -> None
 
 @pytest.mark.parametrize("trees", [2, 3])
 @pytest.mark.parametrize("separation", [1, 2, 3, 5, 7, 8, 13, 20])
-def test_the_separation_holds_across_trees(trees: int, separation: int) -> None:
-    exact = 0
+def test_the_separation_holds_across_trees(
+    trees: int, separation: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for steps in range(1, 8):
-        for participations in (1, 2, 3):
+        for participations in (1, 2, 3, 4):
             found = squares_in_tree(steps, participations, separation, trees)
-            wanted = all_ways(steps, participations, separation, trees)
-            assert wanted <= found <= wanted * 1.5
-            exact += found == wanted
-    assert exact >= 18
-    # Two of three participations fit, each in a tree of its own.
-    assert squares_in_tree(7, 3, 20, 3) == 6
+            assert found == all_ways(steps, participations, separation, trees)
+            with monkeypatch.context() as patched:
+                patched.setattr(matrix, "_MOST_JOINED", 1)
+                apart = squares_in_tree.__wrapped__(steps, participations, separation, trees)
+            assert found <= apart <= found * 2
+    # Two of three participations fit, the first and the last step: 3 nodes and 1.
+    assert squares_in_tree(7, 3, 20, 3) == 4
+
+
+def test_values_with_restarts() -> None:
+    """Of two participations five steps apart the second one is the last step of the last tree."""
+    for taken in (2, 3, 4):
+        assert squares_in_tree(3, taken, 5, 2) == 3
+    assert squares_in_tree(5, 4, 3, 2) == 12
+
+
+@pytest.mark.parametrize("steps", [201, 255, 256, 365])
+def test_every_step_is_exact(steps: int) -> None:
+    """Of a row that takes part in every step, each complete node has as many as it has steps."""
+    nodes = [(steps >> height, 1 << height) for height in range(steps.bit_length())]
+    assert squares_in_tree(steps, steps, 1, 1) == sum(n * size**2 for n, size in nodes)
+
+
+def test_more_of_anything_costs_no_less() -> None:
+    draw = random.Random(45)
+    for _ in range(60):
+        steps, trees = draw.randint(1, 90), draw.randint(1, 20)
+        taken, apart = draw.randint(1, 250), draw.randint(1, 40)
+        here = squares_in_tree(steps, taken, apart, trees)
+        assert here <= squares_in_tree(steps, taken + draw.randint(0, 60), apart, trees)
+        assert here >= squares_in_tree(steps, taken, apart + draw.randint(0, 9), trees)
 
 
 def test_many_participations_are_bounded_without_a_search() -> None:

@@ -8,10 +8,13 @@ import random
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from asked import bound, numbers, spec
+from scipy.stats import binom
 
 from dpcompose.core.mechanisms.shuffled_reports import ShuffledReports
+from dpcompose.curves import Curve
 
 F = Fraction
 ONE = F(1)
@@ -74,7 +77,7 @@ def randomizer(rng: random.Random, inputs: int, outputs: int, each: float) -> li
 def test_no_bound_is_below_any_local_randomizer(n: int) -> None:
     rng, closest = random.Random(n), 0.0
     for each in ("1/2", "1", "2"):
-        for _ in range(25):
+        for _ in range(8):
             laws = randomizer(rng, 3, rng.choice((2, 3)), float(F(each)))
             rest = [rng.choice(laws) for _ in range(n - 1)]
             one, other = shuffled([laws[0], *rest]), shuffled([laws[1], *rest])
@@ -163,3 +166,74 @@ def test_a_sample_of_fixed_size_is_shuffled() -> None:
     )
     assert float(bound(text)) == pytest.approx(math.log1p(math.expm1(1) / 9), rel=1e-9)
     assert float(numbers(text)[0]) < 0.15 / 5
+
+
+def exact_of_two(each: float, n: int, rows: int, at: float) -> float:
+    """δ of n shuffled answers of two values: how often the first one was given, for all tables."""
+    p = 1 / (1 + math.exp(-each))
+    laws = [
+        np.convolve(
+            binom(true, p).pmf(range(true + 1)), binom(n - true, 1 - p).pmf(range(n - true + 1))
+        )
+        for true in range(n + 1)
+    ]
+    return max(
+        float(np.maximum(here - math.exp(at) * there, 0).sum())
+        for i, here in enumerate(laws)
+        for j, there in enumerate(laws)
+        if 0 < abs(i - j) <= rows
+    )
+
+
+def counted(each: Fraction, n: int, rows: int) -> Curve:
+    [found] = ShuffledReports(each, n, True, True).bounds(F(rows))
+    return found
+
+
+@pytest.mark.parametrize(("each", "n"), [("1", 2), ("1/2", 9), ("1", 40), ("3", 12), ("1/20", 25)])
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_two_answers_are_counted_exactly(each: str, n: int, rows: int) -> None:
+    if rows > n:
+        return
+    found = counted(F(each), n, rows)
+    for share in (F(0), F(1, 10), F(1, 3), F(3, 4)):
+        at = float(F(each) * rows * share)
+        true = exact_of_two(float(F(each)), n, rows, at)
+        bound_there = float(found.delta(epsilon=at).upper)
+        assert true * (1 - 1e-12) <= bound_there <= true * (1 + 5e-3) + 1e-8
+        rough = ShuffledReports(F(each), n, True).loss(F(rows))
+        assert bound_there <= float(rough.delta(epsilon=at).upper) * (1 + 1e-3) + 1e-9
+
+
+def test_values_of_two_answers() -> None:
+    """50 reports of ε₀ = 1, where two or five rows are replaced."""
+    two, five = counted(ONE, 50, 2), counted(ONE, 50, 5)
+    for found, at, value in (
+        (two, "1e-3", 0.8393056),
+        (two, "0.1", 0.0444400),
+        (five, "1e-3", 2.5174862),
+    ):
+        epsilon = found.epsilon(delta=at)
+        assert epsilon is not None
+        assert value - 1e-6 <= float(epsilon.upper) <= value * (1 + 1e-3)
+
+
+def test_more_answers_cost_less_and_more_rows_more() -> None:
+    rng = random.Random(45)
+    for _ in range(8):
+        n, rows, each = rng.randint(6, 60), rng.randint(1, 5), F(rng.randint(1, 24), 8)
+        at = float(each) * rng.uniform(0, rows)
+        here = counted(each, n, rows).delta(epsilon=at).upper
+        assert here <= counted(each, n, rows + 1).delta(epsilon=at).upper * (1 + F(1, 1000))
+        more = counted(each, n + rng.randint(1, 9), rows).delta(epsilon=at).upper
+        assert more <= here * (1 + F(1, 1000)) + F(1, 10**9)
+        worse = counted(each + F(1, 8), n, rows).delta(epsilon=at).upper
+        assert here <= worse * (1 + F(1, 1000)) + F(1, 10**9)
+
+
+def test_many_answers_are_as_many_as_are_counted() -> None:
+    """Beyond those the clones are known as well, and both hold."""
+    clones, some = ShuffledReports(ONE, 5000, True, True).bounds(F(2))
+    [few] = ShuffledReports(ONE, 300, True, True).bounds(F(2))
+    assert some == few
+    assert clones.delta(epsilon=0).upper < some.delta(epsilon=0).upper

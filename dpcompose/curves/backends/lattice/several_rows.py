@@ -136,6 +136,10 @@ def _powers(part: PoissonGroup, base_law: BaseLaw) -> tuple[Power, ...]:
     return tuple(found)
 
 
+#: Up to so many numbers of rows are also divided into two sets.
+_MOST_IN_TWO = 8
+
+
 @lru_cache(maxsize=8)  # one question is answered on several grids
 def replaced_rows(part: ReplacedRows, base_law: BaseLaw) -> ProfileBound:
     """Returns an upper bound of the privacy profile of a composition read through a sample of fixed
@@ -151,8 +155,12 @@ class _ReplacedRows:
     def __init__(self, chances: Sequence[float], once: Sequence[Power]) -> None:
         self.none, self.some = chances[0], np.array(chances[1:])
         rows = range(len(once))
-        #: Rows whose X_j are chosen together, in a row of such.
-        ways = [[rows], *([rows[:k], rows[k:]] for k in rows[1:]), [rows[k : k + 1] for k in rows]]
+        #: Rows whose X_j are chosen together, in a row of such. In the best way levels do not
+        #: rise with j, and stay the same but where P_1 to P_j take all that they may.
+        each = [rows[k : k + 1] for k in rows]
+        ways = [[rows], *([rows[:k], *each[k:]] for k in rows[1:])]
+        if len(rows) <= _MOST_IN_TWO:
+            ways += [[rows[:k], rows[k:]] for k in rows[1:]]
         alone = {each: _Together(self.some, once, each) for way in ways for each in way}
         self.ways = [[alone[each] for each in way] for way in ways]
         whole = alone[rows]
@@ -167,15 +175,16 @@ class _ReplacedRows:
         # What P_1 to P_k may take.
         reach = [(grown - 1) * self.none + grown * w for w in np.cumsum(self.some)]
         most = np.maximum(reach, 0.0)
+        before = np.concatenate([np.zeros((1, len(losses))), most])
+        known = {
+            each.rows: each.at(np.maximum(most[each.rows[-1]] - before[each.rows[0]], 0.0))
+            for each in {each.rows: each for way in self.ways for each in way}.values()
+        }
         best = np.ones(len(losses))
         for way in self.ways:
-            delta, before, taken = np.zeros(len(losses)), np.zeros(len(losses)), []
-            for each in way:
-                whole = most[each.rows[-1]]
-                found, of_each = each.at(np.maximum(whole - before, 0.0))
-                delta, before = delta + found, whole
-                taken.append(of_each)
-            fits = np.cumsum(np.concatenate(taken), axis=0) <= most * (1 + ROUNDING)
+            delta = sum(known[each.rows][0] for each in way)
+            taken = np.concatenate([known[each.rows][1] for each in way])
+            fits = np.cumsum(taken, axis=0) <= most * (1 + ROUNDING)
             best = np.where(fits.all(axis=0), np.minimum(best, delta), best)
         result: Floats = best * (1 + 64 * EPS)
         return result
