@@ -7,6 +7,7 @@ No loss is put on a grid: the numbers come from sums over a vertical line in the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
@@ -33,9 +34,7 @@ def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None
 
     `most`: an ε that is known to hold.
     """
-    found = [_epsilon(line, log_delta, most) for line in _lines(asked)]
-    known = [each for each in found if each is not None]
-    return max(known) if known and len(known) == len(found) else None
+    return _greatest(_epsilon(line, log_delta, most) for line in _lines(asked))
 
 
 def log_delta_on_line(asked: Curve, epsilon: Fraction, side: str | None = None) -> float | None:
@@ -43,9 +42,18 @@ def log_delta_on_line(asked: Curve, epsilon: Fraction, side: str | None = None) 
     `side`: the one order of the tables that is asked for; None: both."""
     # The next double below, so that no ε is taken as a greater one.
     at = math.nextafter(float_of(epsilon), -math.inf)
-    found = [_log_delta(line, at) for line in _lines(asked, side)]
-    known = [log for log in found if log is not None]
-    return max(known) if known and len(known) == len(found) else None
+    return _greatest(_log_delta(line, at) for line in _lines(asked, side))
+
+
+def _greatest(found: Iterator[float | None]) -> float | None:
+    """Returns the greatest of some numbers, None if one of them is None, after which no more are
+    computed, or if there are none."""
+    greatest: float | None = None
+    for each in found:
+        if each is None:
+            return None
+        greatest = each if greatest is None else max(greatest, each)
+    return greatest
 
 
 def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
