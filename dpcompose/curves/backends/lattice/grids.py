@@ -90,7 +90,7 @@ def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Latti
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> LatticeBound | None:
         return least_epsilon(asked.responses, laws, asked.gaussian, log_delta, most, rough, shared)
 
-    by_size = _worse_by_size(asked, lambda whole: whole.epsilon(log_delta, most))
+    by_size = _worse_by_size(asked, lambda whole, enough: whole.epsilon(log_delta, most, enough))
     method = _Method(answer, lambda parts: tilt_for_delta(parts, log_delta))
     return by_size or _worse_order(asked, method)
 
@@ -103,24 +103,28 @@ def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> LatticeBound | 
         return least_log_delta(asked.responses, laws, asked.gaussian, epsilon, rough, shared)
 
     at = float_of(epsilon)
-    by_size = _worse_by_size(asked, lambda whole: whole.log_delta(at))
+    by_size = _worse_by_size(asked, lambda whole, enough: whole.log_delta(at, enough))
     method = _Method(answer, lambda parts: tilt_for_epsilon(parts, at))
     return by_size or _worse_order(asked, method)
 
 
 def _worse_by_size(
-    asked: GridQuestion, answer: Callable[[BySize], LatticeBound | None]
+    asked: GridQuestion, answer: Callable[[BySize, float], LatticeBound | None]
 ) -> LatticeBound | None:
     """Returns the greater result of the two orders of the tables for a composition with samples of
     rare large losses, which are split by size; None if there is none, or no result."""
-    if asked.effort.rough or asked.effort.shared or not any(_is_rare(p) for p, _ in asked.others):
+    if asked.effort.rough or asked.effort.shared or not any(is_rare(p) for p, _ in asked.others):
         return None
-    found = [answer(_by_size(asked, side)) for side in sides(asked.others, asked.effort.side)]
-    known = [each for each in found if each is not None]
-    return max(known, key=_upper) if len(known) == len(found) else None
+    worst: LatticeBound | None = None
+    for side in sides(asked.others, asked.effort.side):
+        found = answer(_by_size(asked, side), -math.inf if worst is None else worst.upper)
+        if found is None:
+            return None
+        worst = found if worst is None else max(found, worst, key=_upper)
+    return worst
 
 
-def _is_rare(part: Part) -> bool:
+def is_rare(part: Part) -> bool:
     """Returns whether a part is a Poisson sample some of whose losses are so rare and large beside
     all others that no even grid holds both."""
     if not isinstance(part, Sampled) or part.replace or part.side == "both":
@@ -134,7 +138,7 @@ def _by_size(asked: GridQuestion, side: str) -> BySize:
     draws = []
     every: list[tuple[Callable[[Fraction], Masses], float, int]] = []
     for part, count in asked.others:
-        if isinstance(part, Sampled) and _is_rare(part):
+        if isinstance(part, Sampled) and is_rare(part):
             draws.append((losses_behind(part, side, base_law), count))
         else:
             on_grid = partial(asked.law_of, part, side=side)

@@ -48,11 +48,19 @@ _CUT = 1e-9
 #: What rounding to the grids may add to an ε, relatively, at first and where that takes too long.
 _SHARES = (1e2 * TOLERANCE, 1e3 * TOLERANCE, 1e4 * TOLERANCE)
 #: No grid has more points than about this.
-_POINTS = 1 << 19
+_POINTS = 1 << 18
+#: An ε is asked for so many times, each time on grids for the one found before, which are finer once
+#: the two differ by no more than this share.
+_TRIES, _CLOSE = 8, 0.2
 #: Where δ' falls by so much more steeply than the tilt, it is made up of losses far from those of
 #: the tilted law. Small losses are then no larger than so many times the scale on which it falls, and
 #: sums of large ones are known apart up to so many times ε.
 _APART, _NEAR, _BEYOND = 1.5, 8.0, 1.25
+#: Tilts at which Chernoff's bound of small losses is tried, each twice the one before.
+_LADDER = 24
+#: Losses of more than this share of ε are large: an error of a transform counts beside all of its law,
+#: and so losses that decide about ε stand apart from what nearly all draws lose.
+_LARGE = 8
 #: A window holds so many standard deviations of the tilted loss.
 _WIDTH = 24.0
 
@@ -98,6 +106,11 @@ class Profile:
         log = math.log(total)
         return LogDelta(min(log + 4 * EPS * (1 - log), 0.0), -math.inf, slope / total)
 
+    @property
+    def size(self) -> int:
+        """Returns how many grid points there are."""
+        return len(self.delta) + len(self.large)
+
     def steepness(self, epsilon: float) -> float:
         """Returns about how steeply the slope of δ falls at ε."""
         here, apart = self.log_delta(epsilon), 8 * float(self.small.step)
@@ -132,20 +145,17 @@ class BySize:
     def __init__(self, draws: Sequence[tuple[Losses, int]], others: Sequence[Other]) -> None:
         self.draws, self.others = draws, others
 
-    def epsilon(self, log_delta: float, most: float) -> LatticeBound | None:
-        """Returns the least ε at ln δ = `log_delta`; None if none is found. `most`: an ε that is
-        known to hold."""
+    def epsilon(self, log_delta: float, most: float, enough: float) -> LatticeBound | None:
+        """Returns the least ε at ln δ = `log_delta`, or any that is not above `enough`; None if none
+        is found. `most`: an ε that is known to hold."""
         cut = self._cut(log_delta)
         here = _ensemble(cut, self.others)
         best: LatticeBound | None = None
-        for share in reversed(_SHARES):
-            if best is None:
-                theta = steep = tilt_for_delta(here, log_delta)
-                at = moments(here, theta).mean
-            else:
-                at = best.upper
-                theta = tilt_for_epsilon(here, at)
-            found = self._profile(cut, (theta, steep), at, share)
+        theta = steep = tilt_for_delta(here, log_delta)
+        at = moments(here, theta).mean
+        shares = list(_SHARES)
+        for _ in range(_TRIES):
+            found = self._profile(cut, (theta, steep), at, shares[-1])
             if found is None:
                 break
             start = min(max(at, 0.0), most)
@@ -154,15 +164,24 @@ class BySize:
                 break
             if best is None or epsilon < best.upper:
                 best = LatticeBound(epsilon, None, found.small.step)
-            if epsilon == 0:
+            # Grids are good for ε near `at` alone.
+            if abs(at - epsilon) < _CLOSE * epsilon:
+                shares.pop()
+            if epsilon <= max(enough, 0.0) or not shares or found.size > _POINTS // 4:
                 break
-            steep = found.steepness(epsilon)
+            at = epsilon
+            theta, steep = tilt_for_epsilon(here, at), found.steepness(at)
         return best
 
-    def log_delta(self, epsilon: float) -> LatticeBound | None:
-        """Returns ln of the least δ at `epsilon` ≥ 0; None if none is found."""
+    def log_delta(self, epsilon: float, enough: float) -> LatticeBound | None:
+        """Returns ln of the least δ at `epsilon` ≥ 0, or any that is not above `enough`; None if
+        none is found."""
         best: LatticeBound | None = None
         log_delta, steep = self._rough_log_delta(epsilon), 0.0
+        every = [*self._cut(log_delta), *((other.rough, other.count) for other in self.others)]
+        if epsilon > sum(float(law.losses.max()) * n for law, n in every) * (1 + SUM_ROUNDING):
+            infinite = sum(law.infinite * n for law, n in every) * (1 + SUM_ROUNDING)
+            return LatticeBound(math.log(infinite) if infinite else -math.inf, None, None)
         for share in reversed(_SHARES):
             cut = self._cut(log_delta)
             theta = tilt_for_epsilon(_ensemble(cut, self.others), epsilon)
@@ -172,6 +191,8 @@ class BySize:
             value = found.log_delta(math.nextafter(epsilon, -math.inf)).log_upper
             if best is None or value < best.upper:
                 best = LatticeBound(value, None, found.small.step)
+            if value <= enough or found.size > _POINTS // 4:
+                break
             log_delta, steep = min(log_delta, value), found.steepness(epsilon)
         return best
 
@@ -209,11 +230,13 @@ class BySize:
         budget = 2 * share * max(at, deviation / FEW) / (1 + steep) / 3
         cut = [(_raised(law, theta, budget / count), count) for law, count in cut]
         sizes = _Sizes(cut, theta)
-        limit = sizes.limit(budget, deviation)
+        limit = sizes.limit(budget, deviation, max(at, deviation / FEW) / _LARGE)
         if steep > _APART * theta:
             limit = min(limit, _NEAR / steep)
-        small, large = zip(*(_split(law, limit) for law, _ in cut), strict=True)
         counts = [count for _, count in cut]
+        small, large = zip(*(_split(law, limit) for law, _ in cut), strict=True)
+        near = moments(_ensemble(list(zip(small, counts, strict=True)), self.others), steep)
+        deviation = math.sqrt(near.variance)
 
         step = sizes.step(budget, limit, small=True)
         stages = [max(1, math.isqrt(count)) if count > FEW else 1 for count in counts]
@@ -221,14 +244,17 @@ class BySize:
         if all(stage == 1 for stage in stages):
             step = wide = min(step, wide)
         points = (_WIDTH * deviation + limit) / wide
-        if not points < 4 * _POINTS or not limit / step < 4 * _POINTS:
+        for count, stage in zip(counts, stages, strict=True):
+            if stage > 1:
+                points += (_WIDTH * deviation * math.sqrt(stage / count) + limit) / step
+        if not points < _POINTS:
             return None
         fine, coarse = _grid(step), _grid(wide)
         laws = []
         for losses, count, stage in zip(small, counts, stages, strict=True):
             laws += _in_stages(losses, count, stage, fine, coarse, wanted)
         laws += [(other.on_grid(coarse), other.count) for other in self.others]
-        sums = composed(laws, wanted)
+        sums = _without_noise(composed(laws, wanted), laws, steep)
         infinite = sums.infinite
         places, chances = np.zeros(1), np.ones(1)
         if any(len(losses.p) > 1 for losses in large):
@@ -253,9 +279,7 @@ class BySize:
         if table is None or not infinite < 1:
             return None
         used = chances > 0
-        return Profile(
-            sums, table, places[used], chances[used], infinite * (1 + SUM_ROUNDING)
-        )
+        return Profile(sums, table, places[used], chances[used], infinite * (1 + SUM_ROUNDING))
 
     def _pieces(self, counts: Sequence[int], stages: Sequence[int]) -> float:
         """Returns how many losses are put on the wider grid of small losses."""
@@ -302,11 +326,12 @@ class _Sizes:
                 break
         return narrow
 
-    def limit(self, budget: float, deviation: float) -> float:
-        """Returns up to which size losses are small, for the fewest points of all grids."""
+    def limit(self, budget: float, deviation: float, top: float) -> float:
+        """Returns up to which size, `top` or less, losses are small, for the fewest points of all
+        grids."""
         most = float(self.size[-1])
         best = (math.inf, most)
-        for limit in (most / 2**n for n in range(64)):
+        for limit in (min(most, top) / 2**n for n in range(64)):
             fine = self.step(budget, limit, small=True)
             points = limit / fine
             if limit < most:
@@ -388,6 +413,24 @@ def _in_stages(
             some = composed([(one, each)], tilts)
             found.append((scatter(some.losses(), some.p, coarse, some.infinite), many))
     return found
+
+
+def _without_noise(law: Masses, laws: Sequence[tuple[Masses, int]], theta: float) -> Masses:
+    """Returns the composition of `laws`, which is `law`, with no chance above Chernoff's bound by
+    tilts from `theta` on: errors of a transform are above it far beyond the bulk."""
+    losses = law.losses()
+    bound = np.zeros(len(losses))
+    for n in range(_LADDER):
+        tilt = max(theta, 1 / max(float(losses[-1]), LEAST)) * 2.0**n
+        total = size = 0.0
+        for each, count in laws:
+            used = np.flatnonzero(each.p)
+            logs = np.log(each.p[used]) + tilt * each.losses()[used]
+            most = float(logs.max())
+            total += count * (most + math.log(float(np.exp(logs - most).sum())))
+            size += count * (1 + abs(most) + tilt * float(np.abs(each.ends()).max()))
+        bound = np.minimum(bound, total - tilt * losses + 64 * EPS * size)
+    return Masses(law.step, law.first, np.minimum(law.p, np.exp(bound)), law.infinite)
 
 
 def _up_to(law: Losses, end: float) -> Losses:
