@@ -57,8 +57,8 @@ class Masses:
 
 
 class Losses(NamedTuple):
-    """A privacy loss distribution off any grid, certified as `Masses` are: losses with their chances
-    under P, and the chance of an infinite loss."""
+    """A privacy loss distribution off any grid, certified as `Masses` are: losses with their
+    chances under P, and the chance of an infinite loss."""
 
     losses: Floats
     p: Floats

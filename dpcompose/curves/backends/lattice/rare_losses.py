@@ -1,8 +1,8 @@
 """Rare large losses beside very many small ones: what is read through samples of tiny rates.
 
-Behind a sample of rate q nearly all losses are about q, and a few, each of a tiny chance, may be of
-any size. No even grid holds both. So losses are cut off where what lies beyond has next to no chance
-beside δ in all draws together (it counts as infinite), and the rest is split by size:
+Behind a sample of rate q nearly all losses are about q, and a few, each of a tiny chance, may be
+of any size. No even grid holds both. So losses are cut off where what lies beyond has next to no
+chance beside δ in all draws together (it counts as infinite), and the rest is split by size:
 
 * Let N hold the losses of one draw up to a limit, of the chances p under P and p·e^(-l) under Q,
   and F the others. Draw one loss by the chances in N divided by s ≤ Σ_N p, and by itself a second
@@ -49,18 +49,20 @@ _CUT = 1e-9
 _SHARES = (1e2 * TOLERANCE, 1e3 * TOLERANCE, 1e4 * TOLERANCE)
 #: No grid has more points than about this.
 _POINTS = 1 << 18
-#: An ε is asked for so many times, each time on grids for the one found before, which are finer once
-#: the two differ by no more than this share.
+#: An ε is asked for so many times, each time on grids for the one found before, which are finer
+#: once the two differ by no more than this share.
 _TRIES, _CLOSE = 8, 0.2
 #: Where δ' falls by so much more steeply than the tilt, it is made up of losses far from those of
-#: the tilted law. Small losses are then no larger than so many times the scale on which it falls, and
-#: sums of large ones are known apart up to so many times ε.
+#: the tilted law. Small losses are then no larger than so many times the scale on which it falls,
+#: and sums of large ones are known apart up to so many times ε.
 _APART, _NEAR, _BEYOND = 1.5, 8.0, 1.25
 #: Tilts at which Chernoff's bound of small losses is tried, each twice the one before.
 _LADDER = 24
-#: Losses of more than this share of ε are large: an error of a transform counts beside all of its law,
+#: Losses of more than ε by this are large: an error of a transform counts beside all of its law,
 #: and so losses that decide about ε stand apart from what nearly all draws lose.
 _LARGE = 8
+#: And this share of all losses may be large.
+_FEW_LARGE = 1e-4
 #: A window holds so many standard deviations of the tilted loss.
 _WIDTH = 24.0
 
@@ -115,8 +117,10 @@ class Profile:
         """Returns about how steeply the slope of δ falls at ε."""
         here, apart = self.log_delta(epsilon), 8 * float(self.small.step)
         there = self.log_delta(epsilon + apart)
-        fall = here.log_upper - there.log_upper + math.log(here.slope / there.slope)
-        return max(fall / apart, 0.0) if math.isfinite(fall) else 0.0
+        if not (0 < here.slope < math.inf and 0 < there.slope < math.inf):
+            return 0.0
+        fall = here.log_upper - there.log_upper + math.log(here.slope) - math.log(there.slope)
+        return max(fall / apart, 0.0)
 
     def _heights(self, x: Floats, width: float) -> tuple[Floats, Floats]:
         """Returns the finite part of δ of the small losses at `x`, counted from their first grid
@@ -146,8 +150,8 @@ class BySize:
         self.draws, self.others = draws, others
 
     def epsilon(self, log_delta: float, most: float, enough: float) -> LatticeBound | None:
-        """Returns the least ε at ln δ = `log_delta`, or any that is not above `enough`; None if none
-        is found. `most`: an ε that is known to hold."""
+        """Returns the least ε at ln δ = `log_delta`, or any that is not above `enough`; None if
+        none is found. `most`: an ε that is known to hold."""
         cut = self._cut(log_delta)
         here = _ensemble(cut, self.others)
         best: LatticeBound | None = None
@@ -232,7 +236,7 @@ class BySize:
         sizes = _Sizes(cut, theta)
         limit = sizes.limit(budget, deviation, max(at, deviation / FEW) / _LARGE)
         if steep > _APART * theta:
-            limit = min(limit, _NEAR / steep)
+            limit = min(limit, max(_NEAR / steep, sizes.usual))
         counts = [count for _, count in cut]
         small, large = zip(*(_split(law, limit) for law, _ in cut), strict=True)
         near = moments(_ensemble(list(zip(small, counts, strict=True)), self.others), steep)
@@ -303,6 +307,10 @@ class _Sizes:
         self.size, weight = np.concatenate(sizes)[order], np.concatenate(weights)[order]
         self.weight = np.append(0.0, np.cumsum(weight))
         self.moved = np.append(0.0, np.cumsum(weight * self.size))
+        # A large loss counts with a small one beside it, so that few may be large.
+        plain = np.concatenate([law.p * count for law, count in cut])[order]
+        most = int(np.searchsorted(np.cumsum(plain), plain.sum() * (1 - _FEW_LARGE)))
+        self.usual = float(self.size[min(most, len(self.size) - 1)])
 
     def step(self, budget: float, limit: float, *, small: bool) -> float:
         """Returns the widest step of a grid on which losses up to `limit`, or those above it, add
@@ -316,7 +324,8 @@ class _Sizes:
             return by_size + step * step / 4 * float(self.weight[high] - self.weight[part])
 
         # No wider than what it holds.
-        narrow, broad = LEAST, float(self.size[high - 1]) if high > low else limit
+        broad = float(self.size[high - 1]) if high > low else 0.0
+        narrow, broad = LEAST, broad or max(limit, LEAST)
         if added(broad) <= budget:
             return broad
         for _ in range(200):
@@ -331,14 +340,15 @@ class _Sizes:
         grids."""
         most = float(self.size[-1])
         best = (math.inf, most)
-        for limit in (min(most, top) / 2**n for n in range(64)):
+        start = min(most, max(top, self.usual))
+        for limit in (max(start / 2**n, self.usual) for n in range(64)):
             fine = self.step(budget, limit, small=True)
             points = limit / fine
             if limit < most:
                 coarse = self.step(budget, limit, small=False)
                 points += (most + deviation) / coarse + FINE
             best = min(best, (points, limit))
-            if limit < deviation / FINE or limit < fine:
+            if limit <= self.usual or limit < fine:
                 break
         return best[1]
 

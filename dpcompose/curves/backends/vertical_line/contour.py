@@ -13,6 +13,7 @@ from functools import partial
 
 from dpcompose.curves.backends.lattice.grids import sides
 from dpcompose.curves.backends.lattice.law import epsilon_of
+from dpcompose.curves.backends.lattice.sizes import natural_step
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.line_sum import LineMoments, VerticalLine, flat
 from dpcompose.curves.backends.vertical_line.sampled_transforms import (
@@ -26,6 +27,9 @@ from dpcompose.curves.backends.vertical_line.transforms import (
 from dpcompose.curves.curve import Curve, MechanismLoss, Part, Response, Sampled
 from dpcompose.curves.rounding.doubles import float_of
 from dpcompose.curves.rounding.exact import FURTHEST, MAX_EXPONENT
+
+#: So many different losses without a common grid are asked for on a line, if it can be smoothed.
+_MANY = 32
 
 
 def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None:
@@ -101,10 +105,17 @@ def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
     lines: list[VerticalLine] = []
     for side in sides(asked.parts, only):
         line = line_of(asked, side)
-        if line is None or not line.smooth:
+        if line is None or not (line.smooth or _are_unlike(asked)):
             return []
         lines.append(line)
     return lines
+
+
+def _are_unlike(asked: Curve) -> bool:
+    """Returns whether there are many different losses of mechanisms, without a common grid: the
+    lattice takes a transform for each, and the line next to nothing of a Gaussian beside them."""
+    laws = [part for part, _ in asked.parts if isinstance(part, MechanismLoss)]
+    return len(laws) >= _MANY and any(natural_step(part) is None for part in laws)
 
 
 def line_of(asked: Curve, side: str) -> VerticalLine | None:
