@@ -81,7 +81,7 @@ class Other(NamedTuple):
 
     on_grid: Callable[[Fraction], Masses]
     rough: Losses
-    count: int
+    times: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -182,7 +182,7 @@ class BySize:
         none is found."""
         best: LatticeBound | None = None
         log_delta, steep = self._rough_log_delta(epsilon), 0.0
-        every = [*self._cut(log_delta), *((other.rough, other.count) for other in self.others)]
+        every = [*self._cut(log_delta), *((other.rough, other.times) for other in self.others)]
         if epsilon > sum(float(law.losses.max()) * n for law, n in every) * (1 + SUM_ROUNDING):
             infinite = sum(law.infinite * n for law, n in every) * (1 + SUM_ROUNDING)
             return LatticeBound(math.log(infinite) if infinite else -math.inf, None, None)
@@ -204,7 +204,7 @@ class BySize:
         """Returns about ln δ at ε, rather less: by one large loss, or by a normal law of the small
         ones."""
         rare = square = LEAST
-        for law, count in (*self.draws, *((other.rough, other.count) for other in self.others)):
+        for law, count in (*self.draws, *((other.rough, other.times) for other in self.others)):
             rare -= count * float(np.dot(law.p, np.expm1(np.minimum(epsilon - law.losses, 0.0))))
             square += count * float(np.dot(law.p, np.minimum(law.losses, epsilon + LEAST) ** 2))
         return max(math.log(min(rare, 1.0)), -(epsilon**2) / (2 * square) - math.log(FEW))
@@ -257,7 +257,7 @@ class BySize:
         laws = []
         for losses, count, stage in zip(small, counts, stages, strict=True):
             laws += _in_stages(losses, count, stage, fine, coarse, wanted)
-        laws += [(other.on_grid(coarse), other.count) for other in self.others]
+        laws += [(other.on_grid(coarse), other.times) for other in self.others]
         sums = _without_noise(composed(laws, wanted), laws, steep)
         infinite = sums.infinite
         places, chances = np.zeros(1), np.ones(1)
@@ -288,7 +288,7 @@ class BySize:
     def _pieces(self, counts: Sequence[int], stages: Sequence[int]) -> float:
         """Returns how many losses are put on the wider grid of small losses."""
         many = sum(count / stage + 1 for count, stage in zip(counts, stages, strict=True))
-        return float(many + sum(other.count for other in self.others))
+        return float(many + sum(other.times for other in self.others))
 
 
 class _Sizes:
@@ -361,7 +361,7 @@ def _grid(width: float) -> Fraction:
 
 def _ensemble(cut: Sequence[tuple[Losses, int]], others: Sequence[Other]) -> Ensemble:
     """Returns the losses of all draws and of all else, for choosing tilts alone."""
-    every = [*cut, *((other.rough, other.count) for other in others)]
+    every = [*cut, *((other.rough, other.times) for other in others)]
     none = np.zeros(0)
     atoms = atoms_of([(law.losses, law.p, count) for law, count in every])
     return Ensemble(Fraction(1), none.astype(np.int64), (), none, none, (), 0.0, atoms)
@@ -506,10 +506,10 @@ def _sums_of(laws: Sequence[tuple[Losses, int]], step: Fraction, theta: float) -
     noise += 16 * UNIT * float((np.abs(turned) * (1 + np.abs(logs) + np.abs(turns))).max())
     chances = np.maximum(np.fft.irfft(turned, points), 0.0)
     noise += off * (math.sqrt(dot(chances, chances)) + noise)
-    x = width * np.arange(points)
+    x: Floats = width * np.arange(points, dtype=np.float64)
     error = sum(count for _, _, count in one) * 4 * EPS + 8 * EPS * (abs(least) + theta * x + 4)
     lift = np.exp(none + least - theta * x + error)
-    p = np.minimum((chances + noise) * lift, 1.0)
+    p: Floats = np.minimum((chances + noise) * lift, 1.0)
     p[0] += math.exp(none) * (1 + float(error[0]))
     beyond = math.exp(min(1 - NATS + none + least - theta * float(x[-1]), 0.0))
     return _Sums(x, p, beyond)
