@@ -141,8 +141,8 @@ def _by_size(asked: GridQuestion, side: str) -> BySize:
         if isinstance(part, Sampled) and is_rare(part):
             draws.append((losses_behind(part, side, base_law), count))
         else:
-            on_grid = partial(asked.law_of, part, side=side)
-            every.append((on_grid, max(scale(part) / _FINE, far(part) / FINE), count))
+            width = max(scale(part) / _FINE, far(part) / FINE)
+            every.append((partial(_law_of, asked.law_of, part, side), width, count))
     for epsilon, count in asked.responses.items():
         every.append((partial(response, epsilon), float_of(epsilon) / 2, count))
     if asked.gaussian:
@@ -217,6 +217,11 @@ def _kept_grid(
 
 @lru_cache(maxsize=128)  # the same parts are composed with many others
 def _coarse_law(law_of: LawOf, part: Part, step: Fraction, side: str) -> Masses:
+    return law_of(part, step, side)
+
+
+def _law_of(law_of: LawOf, part: Part, side: str, step: Fraction) -> Masses:
+    """Returns the law of a part on a grid, with the step as the last argument."""
     return law_of(part, step, side)
 
 
