@@ -14,6 +14,7 @@ from functools import partial
 from dpcompose.curves.backends.lattice.grids import sides
 from dpcompose.curves.backends.lattice.law import epsilon_of
 from dpcompose.curves.backends.lattice.sizes import natural_step
+from dpcompose.curves.backends.lattice.tuning import FEW
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.line_sum import LineMoments, VerticalLine, flat
 from dpcompose.curves.backends.vertical_line.sampled_transforms import (
@@ -112,10 +113,16 @@ def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
 
 
 def _are_unlike(asked: Curve) -> bool:
-    """Returns whether there are many different losses of mechanisms, without a common grid: the
-    lattice takes a transform for each, and the line next to nothing of a Gaussian beside them."""
+    """Returns whether there are many different losses without a common grid, of which the lattice
+    takes a transform for each: the line takes next to nothing of a Gaussian beside them.
+
+    Of responses more are quick on the lattice, which knows more of their sum.
+    """
+    responses = [part for part, _ in asked.parts if isinstance(part, Response)]
     laws = [part for part, _ in asked.parts if isinstance(part, MechanismLoss)]
-    return len(laws) >= _MANY and any(natural_step(part) is None for part in laws)
+    if len(laws) >= _MANY and any(natural_step(part) is None for part in laws):
+        return True
+    return len(responses) > FEW
 
 
 def line_of(asked: Curve, side: str) -> VerticalLine | None:
