@@ -86,20 +86,24 @@ def exact_delta(law: Losses, count: int, epsilon: float) -> float:
         math.prod(p for _, p in way) * max(-math.expm1(epsilon - sum(x for x, _ in way)), 0.0)
         for way in ways
     )
-    return finite + 1 - (1 - law.infinite) ** count
+    return finite - math.expm1(count * math.log1p(-law.infinite))
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_few_draws_against_all_their_outcomes(seed: int) -> None:
     rng = random.Random(seed)
     law, count = draw(rng), rng.choice([1, 2, 4])
+    answered = 0
     for epsilon in (0.0, 5e-4, 0.01, 0.4):
         exact = exact_delta(law, count, epsilon)
         found = rare_losses.BySize([(law, count)], []).log_delta(epsilon, -math.inf)
-        assert found is not None
+        if found is None:  # left to one grid for all losses
+            continue
+        answered += 1
         assert exact * (1 - 1e-12) <= math.exp(found.upper)
         # Of a few single losses δ bends, and what a grid spreads is seen there.
         assert math.exp(found.upper) <= exact * 1.5 + 1e-12
+    assert answered >= 3
 
 
 @pytest.mark.parametrize("seed", range(6))
