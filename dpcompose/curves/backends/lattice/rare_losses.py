@@ -67,7 +67,7 @@ _FEW_LARGE = 1e-4
 _WIDTH = 24.0
 
 
-class _Sums(NamedTuple):
+class _LargeSums(NamedTuple):
     """What large losses come to, with the chances, and the chance of more than that."""
 
     places: Floats
@@ -85,7 +85,7 @@ class Other(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Profile:
+class ProfileBySize:
     """The profile of the small losses at their own grid points (`small`, `delta`), for which large
     losses come to `large` with the chances `p`; `infinite`: the chance of an infinite loss."""
 
@@ -217,7 +217,7 @@ class BySize:
 
     def _profile(
         self, cut: Sequence[tuple[Losses, int]], tilts: tuple[float, float], at: float, share: float
-    ) -> Profile | None:
+    ) -> ProfileBySize | None:
         """Returns the profile with the grids that are good for ε near `at`, of which an ε grows by
         about `share`; None where a grid would have too many points.
 
@@ -283,7 +283,9 @@ class BySize:
         if table is None or not infinite < 1:
             return None
         used = chances > 0
-        return Profile(sums, table, places[used], chances[used], infinite * (1 + SUM_ROUNDING))
+        return ProfileBySize(
+            sums, table, places[used], chances[used], infinite * (1 + SUM_ROUNDING)
+        )
 
     def _pieces(self, counts: Sequence[int], stages: Sequence[int]) -> float:
         """Returns how many losses are put on the wider grid of small losses."""
@@ -449,7 +451,7 @@ def _up_to(law: Losses, end: float) -> Losses:
     return Losses(law.losses[few], law.p[few], 0.0)
 
 
-def _sums_of(laws: Sequence[tuple[Losses, int]], step: Fraction, theta: float) -> _Sums | None:
+def _sums_of(laws: Sequence[tuple[Losses, int]], step: Fraction, theta: float) -> _LargeSums | None:
     """Returns what large losses, of which each draw may have one, come to on a grid, precise at the
     tilt `theta`; None where they are not rare, or reach too far. The first loss of each law is 0,
     that of a draw without a large one.
@@ -512,7 +514,7 @@ def _sums_of(laws: Sequence[tuple[Losses, int]], step: Fraction, theta: float) -
     p: Floats = np.minimum((chances + noise) * lift, 1.0)
     p[0] += math.exp(none) * (1 + float(error[0]))
     beyond = math.exp(min(1 - NATS + none + least - theta * float(x[-1]), 0.0))
-    return _Sums(x, p, beyond)
+    return _LargeSums(x, p, beyond)
 
 
 def _table(law: Masses) -> Floats | None:
