@@ -346,9 +346,11 @@ def _greatest(found: list[Certified]) -> Certified:
 
 
 def _may_have_transforms(question: CurveQuestion) -> bool:
-    """Returns whether some part is no response. Not all of these have transforms: that test needs
-    numpy, which is slow to load, and so is made when the question is answered."""
-    return bool(_split(question.curve)[1]) and _may_need_grid(question)
+    """Returns whether some part is no response, or responses are very many. Not all parts have
+    transforms: that test needs numpy, which is slow to load, and so is made when the question is
+    answered."""
+    others = _split(question.curve)[1]
+    return bool(others or is_merged(question.curve.parts)) and _may_need_grid(question)
 
 
 def _epsilon_on_line(question: CurveQuestion, delta: Fraction) -> Certified | None:

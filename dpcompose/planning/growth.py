@@ -47,7 +47,7 @@ _MOST_PAIRS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ComparedAt:
     """The points at which two versions of a release are compared.
 
     `named`: whether the old version, or whoever compares, names a δ. `grown`: whether the bound is
@@ -136,7 +136,7 @@ def _times(each: NumberChange) -> float:
     return float(times) if times < _MANY else math.inf
 
 
-def _asked(sides: Sequence[Side], grown: bool) -> Asked:
+def _asked(sides: Sequence[Side], grown: bool) -> ComparedAt:
     """Returns the points that either version names, and those of the grid."""
     deltas = [at.given for side in sides for at in side.report.at_delta]
     epsilons = [at.given for side in sides for at in side.report.at_epsilon]
@@ -148,7 +148,7 @@ def _asked(sides: Sequence[Side], grown: bool) -> Asked:
         value for limit in limits for name, value in limit.parameters if name == "baseline"
     ]
     usual = AskedRisk()
-    return Asked(
+    return ComparedAt(
         tuple(dict.fromkeys((*deltas, *DELTAS))),
         tuple(dict.fromkeys(epsilons)),
         AskedRisk(
@@ -173,7 +173,7 @@ class _Number(NamedTuple):
     value: Fraction | None
 
 
-def _of_release(old: Solver, new: Solver, asked: Asked, of: str) -> Iterator[NumberChange]:
+def _of_release(old: Solver, new: Solver, asked: ComparedAt, of: str) -> Iterator[NumberChange]:
     """Yields the numbers that grew for one protected change; `of`: the end of their names.
 
     Where the old losses are at least as bad as the new ones whatever is asked of them, no number
@@ -244,7 +244,7 @@ def _failure(patterned: UndominatedLosses) -> Fraction:
 _Solved = tuple[Solver, Sequence[Solution]]
 
 
-def _with_pairs(asked: Asked, both: Iterable[_Solved]) -> tuple[Fraction, ...]:
+def _with_pairs(asked: ComparedAt, both: Iterable[_Solved]) -> tuple[Fraction, ...]:
     """Returns the δ's asked for, with those of pairs (ε, δ) that are certified, as far as each
     number still has a grid of its own."""
     quantities = (each for _, solved in both for one in solved for each in one.quantities)
@@ -301,7 +301,7 @@ def _of_risk(risk: Risk) -> Iterator[_Number]:
 # The adversary, and columns
 
 
-def _against_adversary(sides: Sequence[Side], asked: Asked) -> Iterator[NumberChange]:
+def _against_adversary(sides: Sequence[Side], asked: ComparedAt) -> Iterator[NumberChange]:
     """Yields what grew against the adversary, where both versions name one."""
     if any(side.resolved.adversary is None for side in sides):
         return
@@ -310,7 +310,7 @@ def _against_adversary(sides: Sequence[Side], asked: Asked) -> Iterator[NumberCh
         yield from _grown(_of_adversary(before), _of_adversary(after))
 
 
-def _adversary(side: Side, asked: Asked) -> AgainstAdversary | None:
+def _adversary(side: Side, asked: ComparedAt) -> AgainstAdversary | None:
     """Returns what is known of the adversary of one version, at all points."""
     found = certify(side.resolved.problem, deltas=asked.deltas, solver=side.solver, compared=False)
     case = Case(side.resolved.source, side.resolved, side.report.file, b"", side.solver)

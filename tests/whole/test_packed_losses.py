@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command import run
 
-from dpcompose.core.loss.dominance import packs
+from dpcompose.core.loss.dominance import Steps, packs
 
 SPEC = """\
 dpcompose: 1
@@ -26,8 +26,8 @@ report: {{delta: 1e-6}}
 
 
 def test_copies_are_packed_copy_by_copy() -> None:
-    whole = {((F(1, 2), 1),): 2}
-    parts = {((F(9, 40), 1),): 2, ((F(8, 40), 1),): 2, ((F(3, 40), 1),): 2}
+    whole: dict[Steps, int] = {((F(1, 2), 1),): 2}
+    parts: dict[Steps, int] = {((F(9, 40), 1),): 2, ((F(8, 40), 1),): 2, ((F(3, 40), 1),): 2}
     assert packs(whole, parts)
     assert not packs(whole, {**parts, ((F(4, 40), 1),): 2})
     assert not packs({((F(1, 2), 1),): 1}, parts)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.masses import Floats, Masses
 from dpcompose.curves.backends.lattice.normal import dot
 from dpcompose.curves.rounding.doubles import UNIT, float_of
 
@@ -110,21 +110,22 @@ def ensemble(
         np.array([float(c) for c in counts]),
         tuple(dense),
         float_of(gaussian) * (1 + 4 * UNIT),
-        _atoms(dense),
+        atoms_of([(law.losses(), law.p, count) for law, count in dense]),
     )
 
 
-def _atoms(dense: Sequence[tuple[Masses, int]]) -> Atoms:
-    """Returns the possible losses of all laws in one array."""
-    occur = [np.flatnonzero(law.p) for law, _ in dense]
+def atoms_of(laws: Sequence[tuple[Floats, Floats, int]]) -> Atoms:
+    """Returns the possible losses of all laws in one array; `laws`: losses, chances and how often
+    each law is composed."""
+    occur = [np.flatnonzero(p) for _, p, _ in laws]
     sizes = np.array([len(some) for some in occur], dtype=np.int64)
-    pairs = list(zip(dense, occur, strict=True))
+    pairs = list(zip(laws, occur, strict=True))
     return Atoms(
-        np.concatenate([law.losses()[some] for (law, _), some in pairs] or [np.zeros(0)]),
-        np.concatenate([np.log(law.p[some]) for (law, _), some in pairs] or [np.zeros(0)]),
+        np.concatenate([losses[some] for (losses, _, _), some in pairs] or [np.zeros(0)]),
+        np.concatenate([np.log(p[some]) for (_, p, _), some in pairs] or [np.zeros(0)]),
         np.cumsum(sizes) - sizes,
         np.repeat(np.arange(len(sizes)), sizes),
-        np.array([float(count) for _, count in dense]),
+        np.array([float(count) for _, _, count in laws]),
     )
 
 
@@ -152,7 +153,7 @@ def moments(parts: Ensemble, theta: float, *, gaussian: bool = True) -> Moments:
         total += dot(parts.num, theta * parts.eps + log_rest(parts.eps, theta))
         mean += dot(parts.num, parts.eps * (1 - 2 * low))
         variance += dot(parts.num, 4 * parts.eps**2 * low * (1 - low))
-    if parts.dense:
+    if len(parts.atoms.counts):
         here = parts.atoms.moments(theta)
         total, mean, variance = total + here.cumulant, mean + here.mean, variance + here.variance
     if gaussian and parts.mu2:
@@ -197,10 +198,12 @@ def tilt_for_delta(parts: Ensemble, log_delta: float) -> float:
 def _search(parts: Ensemble, excess: Callable[[float, Moments], float]) -> float:
     """Returns the least tilt θ, to one in a thousand, at which the falling function `excess` is no
     longer above 0; 0 if it never is."""
-    start = moments(parts, 0.0)
+    start, atoms = moments(parts, 0.0), parts.atoms
     if start.variance <= 0 or not excess(0.0, start) > 0:
         return 0.0
-    greatest = dot(parts.eps, parts.num) + sum(count * law.ends()[1] for law, count in parts.dense)
+    greatest = dot(parts.eps, parts.num)
+    if len(atoms.counts):
+        greatest += dot(atoms.counts, np.maximum.reduceat(atoms.losses, atoms.starts))
     if parts.mu2:
         greatest = math.inf
     least = 1 / greatest if greatest > 0 else 0.0

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_loss
+from dpcompose.curves.backends.lattice.closed_laws import response
 from dpcompose.curves.backends.lattice.components import (
     Ensemble,
     moments,
@@ -27,7 +28,11 @@ from dpcompose.curves.backends.lattice.engine import (
     rough_ensemble,
 )
 from dpcompose.curves.backends.lattice.lattice import window
-from dpcompose.curves.backends.lattice.masses import Masses
+from dpcompose.curves.backends.lattice.loss_distribution import base_law
+from dpcompose.curves.backends.lattice.masses import Losses, Masses
+from dpcompose.curves.backends.lattice.rare_losses import BySize, Other
+from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
+from dpcompose.curves.backends.lattice.samples import losses_behind
 from dpcompose.curves.backends.lattice.sizes import far, natural_step, scale
 from dpcompose.curves.backends.lattice.tuning import (
     FEW,
@@ -85,7 +90,9 @@ def epsilon_on_grid(asked: GridQuestion, log_delta: float, most: float) -> Latti
     def answer(laws: Laws, rough: Ensemble, shared: Shared | None = None) -> LatticeBound | None:
         return least_epsilon(asked.responses, laws, asked.gaussian, log_delta, most, rough, shared)
 
-    return _worse_order(asked, _Method(answer, lambda parts: tilt_for_delta(parts, log_delta)))
+    by_size = _worse_by_size(asked, lambda whole, enough: whole.epsilon(log_delta, most, enough))
+    method = _Method(answer, lambda parts: tilt_for_delta(parts, log_delta))
+    return by_size or _worse_order(asked, method)
 
 
 def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> LatticeBound | None:
@@ -96,7 +103,57 @@ def log_delta_on_grid(asked: GridQuestion, epsilon: Fraction) -> LatticeBound | 
         return least_log_delta(asked.responses, laws, asked.gaussian, epsilon, rough, shared)
 
     at = float_of(epsilon)
-    return _worse_order(asked, _Method(answer, lambda parts: tilt_for_epsilon(parts, at)))
+    by_size = _worse_by_size(asked, lambda whole, enough: whole.log_delta(at, enough))
+    method = _Method(answer, lambda parts: tilt_for_epsilon(parts, at))
+    return by_size or _worse_order(asked, method)
+
+
+def _worse_by_size(
+    asked: GridQuestion, answer: Callable[[BySize, float], LatticeBound | None]
+) -> LatticeBound | None:
+    """Returns the greater result of the two orders of the tables for a composition with samples of
+    rare large losses, which are split by size; None if there is none, or no result."""
+    if asked.effort.rough or asked.effort.shared or not any(is_rare(p) for p, _ in asked.others):
+        return None
+    worst: LatticeBound | None = None
+    for side in sides(asked.others, asked.effort.side):
+        found = answer(_by_size(asked, side), -math.inf if worst is None else worst.upper)
+        if found is None:
+            return None
+        worst = found if worst is None else max(found, worst, key=_upper)
+    return worst
+
+
+def is_rare(part: Part) -> bool:
+    """Returns whether a part is a Poisson sample some of whose losses are so rare and large beside
+    all others that no even grid holds both."""
+    if not isinstance(part, Sampled) or part.replace or part.side == "both":
+        return False
+    return bool(part.rate and far(part) > FEW * scale(part))
+
+
+def _by_size(asked: GridQuestion, side: str) -> BySize:
+    """Returns the losses of a question, for one order of the tables: of samples of rare large
+    losses as they are, and all else as laws on any grid."""
+    draws = []
+    every: list[tuple[Callable[[Fraction], Masses], float, int]] = []
+    for part, count in asked.others:
+        if isinstance(part, Sampled) and is_rare(part):
+            draws.append((losses_behind(part, side, base_law), count))
+        else:
+            width = max(scale(part) / _FINE, far(part) / FINE)
+            every.append((partial(_law_of, asked.law_of, part, side), width, count))
+    for epsilon, count in asked.responses.items():
+        every.append((partial(response, epsilon), float_of(epsilon) / 2, count))
+    if asked.gaussian:
+        width = math.sqrt(float_of(asked.gaussian)) / _FINE
+        normal = partial(sampled_gaussian, asked.gaussian, Fraction(1), added=False)
+        every.append((normal, width, 1))
+    others = []
+    for on_grid, width, count in every:
+        law = on_grid(dyadic(Fraction(max(width, LEAST))))
+        others.append(Other(on_grid, Losses(law.losses(), law.p, law.infinite), count))
+    return BySize(draws, others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +217,11 @@ def _kept_grid(
 
 @lru_cache(maxsize=128)  # the same parts are composed with many others
 def _coarse_law(law_of: LawOf, part: Part, step: Fraction, side: str) -> Masses:
+    return law_of(part, step, side)
+
+
+def _law_of(law_of: LawOf, part: Part, side: str, step: Fraction) -> Masses:
+    """Returns the law of a part on a grid, with the step as the last argument."""
     return law_of(part, step, side)
 
 

@@ -105,7 +105,7 @@ def lattice_law(
     base = parts.greatest() + pieces.offset * step
     start = float_of(base)
     low = math.floor((bottom - start) / width) - 2
-    points = _good_length(math.ceil((top - start) / width) + 3 - low)
+    points = good_length(math.ceil((top - start) / width) + 3 - low)
     chances, noise = _invert(pieces, points)
     chances = np.roll(chances, -(low % points))
     center = min(max(math.floor((at - base) / step), low), low + points - 1)
@@ -143,7 +143,7 @@ def _infinite_of(laws: Sequence[tuple[Masses, int]]) -> float:
     return min(added, math.exp(finite) * math.expm1(share) * (1 + (sums + 10) * 64 * UNIT))
 
 
-def _good_length(points: int) -> int:
+def good_length(points: int) -> int:
     """Returns the least length of the form 2^a, 3·2^a or 5·2^a that is at least `points`, for a
     fast Fourier transform."""
     power = 1 << max(4, (points - 1).bit_length())
@@ -298,14 +298,18 @@ def _transform_of(first: int, chances: Any, count: int, points: int) -> tuple[An
 _APART = 2.5
 
 
-def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
+def composed(laws: Sequence[tuple[Masses, int]], tilts: Sequence[float] = ()) -> Masses:
     """Returns the distribution of the sum of independent privacy losses, each law as often as its
-    count, all on one grid; every chance is rounded up."""
+    count, all on one grid; every chance is rounded up.
+
+    `tilts`: those at which the chances of losses are wanted, beside 0, ascending; if there are none
+    it is right everywhere, far into the upper tail.
+    """
     step = laws[0][0].step
     parts = ensemble({}, laws, ZERO, step)
     best: Floats = np.ones(0)
     first, missing, end = 0, 0.0, None
-    for theta in _tilts(parts, tilt_for_delta(parts, math.log(TAIL))):
+    for theta in (0.0, *tilts) if tilts else _tilts(parts):
         law = lattice_law(parts, theta, step, Fraction(moments(parts, theta).mean))
         if law is None and not theta:
             return Masses(step, 0, np.zeros(1), 1.0)
@@ -332,10 +336,11 @@ def composed(laws: Sequence[tuple[Masses, int]]) -> Masses:
     return Masses(step, first, best, min(end.infinite + beyond + 2 * TAIL, 1.0))
 
 
-def _tilts(parts: Ensemble, last: float) -> list[float]:
-    """Returns tilts from 0 to `last`, ascending, of which the tilted laws leave no gap between
-    them, as far as MOST_LAWS of them can: the widest gap is halved first. Between those that are
-    too far apart Chernoff's bound is taken."""
+def _tilts(parts: Ensemble) -> list[float]:
+    """Returns tilts from 0 up to where the tail is, ascending, of which the tilted laws leave no
+    gap between them, as far as MOST_LAWS of them can: the widest gap is halved first. Between those
+    that are too far apart Chernoff's bound is taken."""
+    last = tilt_for_delta(parts, math.log(TAIL))
     found = [(theta, moments(parts, theta)) for theta in sorted({0.0, last})]
     while len(found) < MOST_LAWS:
         gaps = [

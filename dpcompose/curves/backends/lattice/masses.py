@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,15 @@ class Masses:
         weights: Floats = np.exp(np.maximum(logs - logs.max(), -600.0))
         weights /= weights.sum()
         return weights
+
+
+class Losses(NamedTuple):
+    """A privacy loss distribution off any grid, certified as `Masses` are: losses with their
+    chances under P, and the chance of an infinite loss."""
+
+    losses: Floats
+    p: Floats
+    infinite: float
 
 
 def bounded(x: Fraction, most: float) -> float:

@@ -31,7 +31,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpcompose.curves.backends.lattice.masses import Floats, Masses, scatter
+from dpcompose.curves.backends.lattice.masses import Floats, Losses, Masses, scatter
 from dpcompose.curves.backends.lattice.powers import Power, ProfileBound, symmetric, symmetric_at
 from dpcompose.curves.backends.lattice.profiles import greatest, mirrored, upward
 from dpcompose.curves.backends.lattice.sampled_gaussian import sampled_gaussian
@@ -85,10 +85,21 @@ def _poisson(
     if not base.parts and base.no_failure == 1:
         return [sampled_gaussian(base.gaussian, part.rate, step, added) for added in orders]
     law = base_law(base, _base_step(part, step), side)
-    return [_amplify_law(law, min(float_up(part.rate), 1.0), step, added) for added in orders]
+    q = min(float_up(part.rate), 1.0)
+    every = [_amplified_law(law, q, added) for added in orders]
+    return [scatter(each.losses, each.p, step, each.infinite) for each in every]
 
 
-def _amplify_law(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
+def losses_behind(part: Sampled, side: str, base_law: BaseLaw) -> Losses:
+    """Returns the privacy loss distribution behind a Poisson sample for a row that is in one of the
+    tables, off any grid; the parameters are those of `sampled`."""
+    base = part.base
+    law = base_law(base, base_grid(base, composed_scale(base) / FEW), side)
+    added = (part.side == "added") != (side == "added")
+    return _amplified_law(law, min(float_up(part.rate), 1.0), added)
+
+
+def _amplified_law(law: Masses, q: float, added: bool) -> Losses:
     """Returns the privacy loss distribution behind a Poisson sample of rate q, from `law`, that of
     the pair (P, Q) without the sample: for ((1-q)Q+qP, Q) a loss l becomes ln(1-q+q·e^l); where
     `added`, for (P, (1-q)P+qQ), it becomes -ln(1-q+q·e^(-l))."""
@@ -97,9 +108,9 @@ def _amplify_law(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
         # What only P gives has the greatest loss; what only Q gives is not seen under P.
         moved = -_amplified(q, -losses)
         if q == 1:
-            return scatter(moved, law.p, step, law.infinite)
+            return Losses(moved, law.p, law.infinite)
         edge = -math.log1p(-q) * (1 + 4 * EPS)
-        return scatter(np.append(moved, edge), np.append(law.p, law.infinite), step)
+        return Losses(np.append(moved, edge), np.append(law.p, law.infinite), 0.0)
     moved = _amplified(q, losses)
     # No loss has more than all of Q; far below, where P has nothing, e^(-l) is left out.
     odds = np.where(law.p > 0, np.exp(np.minimum(-losses, 700.0)), 0.0)
@@ -109,7 +120,7 @@ def _amplify_law(law: Masses, q: float, step: Fraction, added: bool) -> Masses:
     if q < 1:
         moved = np.append(moved, math.log1p(-q) * (1 - 4 * EPS))
         p = np.append(p, (1 - q) * only_q)
-    return scatter(moved, p * (1 + 8 * EPS), step, q * law.infinite * (1 + 4 * EPS))
+    return Losses(moved, p * (1 + 8 * EPS), q * law.infinite * (1 + 4 * EPS))
 
 
 def _amplified(q: float, losses: Floats) -> Floats:

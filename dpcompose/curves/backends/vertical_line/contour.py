@@ -7,11 +7,14 @@ No loss is put on a grid: the numbers come from sums over a vertical line in the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 
 from dpcompose.curves.backends.lattice.grids import sides
 from dpcompose.curves.backends.lattice.law import epsilon_of
+from dpcompose.curves.backends.lattice.sizes import natural_step
+from dpcompose.curves.backends.lattice.tuning import FEW
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.line_sum import LineMoments, VerticalLine, flat
 from dpcompose.curves.backends.vertical_line.sampled_transforms import (
@@ -26,6 +29,9 @@ from dpcompose.curves.curve import Curve, MechanismLoss, Part, Response, Sampled
 from dpcompose.curves.rounding.doubles import float_of
 from dpcompose.curves.rounding.exact import FURTHEST, MAX_EXPONENT
 
+#: So many different losses without a common grid are asked for on a line, if it can be smoothed.
+_MANY = 32
+
 
 def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None:
     """Returns an ε with ln δ(ε) ≤ `log_delta`, close to the least, for both orders of the tables;
@@ -33,9 +39,7 @@ def epsilon_on_line(asked: Curve, log_delta: float, most: float) -> float | None
 
     `most`: an ε that is known to hold.
     """
-    found = [_epsilon(line, log_delta, most) for line in _lines(asked)]
-    known = [each for each in found if each is not None]
-    return max(known) if known and len(known) == len(found) else None
+    return _greatest(_epsilon(line, log_delta, most) for line in _lines(asked))
 
 
 def log_delta_on_line(asked: Curve, epsilon: Fraction, side: str | None = None) -> float | None:
@@ -43,9 +47,18 @@ def log_delta_on_line(asked: Curve, epsilon: Fraction, side: str | None = None) 
     `side`: the one order of the tables that is asked for; None: both."""
     # The next double below, so that no ε is taken as a greater one.
     at = math.nextafter(float_of(epsilon), -math.inf)
-    found = [_log_delta(line, at) for line in _lines(asked, side)]
-    known = [log for log in found if log is not None]
-    return max(known) if known and len(known) == len(found) else None
+    return _greatest(_log_delta(line, at) for line in _lines(asked, side))
+
+
+def _greatest(found: Iterator[float | None]) -> float | None:
+    """Returns the greatest of some numbers, None if one of them is None, after which no more are
+    computed, or if there are none."""
+    greatest: float | None = None
+    for each in found:
+        if each is None:
+            return None
+        greatest = each if greatest is None else max(greatest, each)
+    return greatest
 
 
 def _epsilon(line: VerticalLine, log_delta: float, most: float) -> float | None:
@@ -93,10 +106,23 @@ def _lines(asked: Curve, only: str | None = None) -> list[VerticalLine]:
     lines: list[VerticalLine] = []
     for side in sides(asked.parts, only):
         line = line_of(asked, side)
-        if line is None or not line.smooth:
+        if line is None or not (line.smooth or _are_unlike(asked)):
             return []
         lines.append(line)
     return lines
+
+
+def _are_unlike(asked: Curve) -> bool:
+    """Returns whether there are many different losses without a common grid, of which the lattice
+    takes a transform for each: the line takes next to nothing of a Gaussian beside them.
+
+    Of responses more are quick on the lattice, which knows more of their sum.
+    """
+    responses = [part for part, _ in asked.parts if isinstance(part, Response)]
+    laws = [part for part, _ in asked.parts if isinstance(part, MechanismLoss)]
+    if len(laws) >= _MANY and any(natural_step(part) is None for part in laws):
+        return True
+    return len(responses) > FEW
 
 
 def line_of(asked: Curve, side: str) -> VerticalLine | None:

@@ -21,7 +21,7 @@ import numpy as np
 from dpcompose.curves.backends.lattice.law import LogDelta
 from dpcompose.curves.backends.lattice.masses import Floats
 from dpcompose.curves.backends.lattice.tuning import MAX_POINTS, TOLERANCE
-from dpcompose.curves.backends.vertical_line.transforms import Transforms
+from dpcompose.curves.backends.vertical_line.transforms import OnLine, Transforms
 from dpcompose.curves.rounding.doubles import LEAST, UNIT
 
 #: The sum adds to δ(ε) its values one period away, and leaves out all t beyond the last: each is
@@ -30,6 +30,10 @@ _NATS = 30.0
 #: Besides the tilt of the saddle point this share of it is tried, which has a shorter period, if
 #: e^K(θ)-θε, the size of the terms, grows by at most a factor of e^_LOSS there.
 _SMALLER, _LOSS = 0.6, 8.0
+#: By what is smoothed an ε grows by this share at most.
+_SMOOTHED = 2 * TOLERANCE
+#: Most places are faint after so many losses, and are then left out of the rest.
+_SEEN = 32
 #: The last t of a sum is one of so many places, each greater than the one before by this factor.
 _GROWTH, _BOUNDS = 2 ** (1 / 3), 80
 #: Derivatives of K are read off at a distance from θ that is this many standard deviations of the
@@ -48,11 +52,12 @@ class LineMoments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineLogs:
-    """K(θ) in `log_mass`, with an error of at most `lost`; and in `logs` K(θ+it)-K(θ) at several t,
-    with errors of at most `errors`."""
+    """K(θ) in `log_mass`, with an error of at most `lost`; and in `logs` K(θ+it)-K(θ) at the places
+    `t`, with errors of at most `errors`."""
 
     log_mass: float
     lost: float
+    t: Floats
     logs: Any
     errors: Floats
 
@@ -135,37 +140,35 @@ class VerticalLine:
                 return LineMoments(log_mass, logs[0].imag / self.near, fall / self.near**2)
         return None
 
-    def on_line(self, theta: float, t: Floats) -> LineLogs | None:
-        """Returns K at θ and at θ+it for each t; None where that would take too long."""
+    def on_line(self, theta: float, t: Floats, faint: float = -math.inf) -> LineLogs | None:
+        """Returns K at θ and at θ+it for each t, or for those alone at which the real part of
+        K(θ+it)-K(θ) is not surely below `faint`; None where that would take too long."""
         log_mass, lost = self.square * theta * (theta + 1) / 2, 0.0
         turn = self.square * t * (theta + 0.5)
         logs = -self.square * t * t / 2 + 1j * turn
         errors = 8 * UNIT * np.abs(logs)
         for kind in self.kinds:
-            found = kind.on_line(theta, t)
-            if found is None:
-                return None
-            # The roundings of the sum over the losses are in it.
-            rounding = (8 + len(kind.counts)) * UNIT
-            log_mass += float(kind.counts @ found.logs)
-            lost += float(kind.counts @ (found.lost + rounding * np.abs(found.logs)))
-            real, imaginary = found.more.real, found.more.imag
-            size = np.abs(1 + found.more)
-            clear = (size > 0.5) & (found.error < 0.1)
-            size = np.maximum(size, np.where(clear, 0.0, found.error + 1e-290))
-            square = real * (2 + real) + imaginary * imaginary
-            shrunk = np.where(clear, np.log1p(np.maximum(square, -0.9)) / 2, np.log(size))
-            angle = np.arctan2(imaginary, 1 + real)
-            rough = 2 * np.abs(real) + real**2 + imaginary**2 + np.abs(angle) + np.abs(shrunk)
-            logs += kind.counts @ (shrunk + 1j * angle)
-            errors += kind.counts @ (np.log1p(3 * found.error / size) + rounding * rough)
-        return LineLogs(log_mass, lost + 64 * UNIT * abs(log_mass), logs, errors)
+            for block in (kind,) if faint == -math.inf else kind.blocks():
+                found = block.on_line(theta, t)
+                if found is None:
+                    return None
+                # The roundings of the sum over the losses are in it.
+                rounding = (8 + len(block.counts)) * UNIT
+                log_mass += float(block.counts @ found.logs)
+                lost += float(block.counts @ (found.lost + rounding * np.abs(found.logs)))
+                change, error = _logs_of(block.counts, found, rounding)
+                logs, errors = logs + change, errors + error
+                # No transform is more than 1.
+                seen = logs.real + errors > faint
+                if not seen.all():
+                    t, logs, errors = t[seen], logs[seen], errors[seen]
+        return LineLogs(log_mass, lost + 64 * UNIT * abs(log_mass), t, logs, errors)
 
     def sum(self, theta: float, period: float, size: float) -> LineSum | None:
         """Returns the sum with this `period` P, up to a t beyond which the terms are next to
         nothing beside e^`size`, roughly δ; None where that takes too many terms."""
         step = 2 * math.pi / period
-        if not step:  # the period is beyond all numbers
+        if not step or size > _NATS:  # beyond all numbers
             return None
         end = _faint(self.log_decay, theta, step, size)
         if end is None:
@@ -173,20 +176,24 @@ class VerticalLine:
         last, beyond = end
         many = math.ceil(last / step)
         # The cost of one place t, in values of a closed form; the place itself costs 64 of them.
-        work = max(sum(len(kind.counts) for kind in self.kinds), *(k.work for k in self.kinds))
+        rows = min(sum(len(kind.counts) for kind in self.kinds), _SEEN)
+        work = max(rows, *(kind.work for kind in self.kinds))
         if many * (work + 64) > 2 * MAX_POINTS:
             return None
         t = step * np.arange(many + 1, dtype=np.float64)
-        found = self.on_line(theta, t)
+        weights = (2 / period) / ((theta + 1j * t) * (theta + 1 + 1j * t))
+        weights[0] /= 2
+        # What is left out at faint places comes to no more than what is beyond the last one.
+        faint = size - _NATS - math.log(float(np.abs(weights).sum()))
+        found = self.on_line(theta, t, faint)
         if found is None:
             return None
+        beyond += math.exp(size - _NATS) * (1 + 64 * UNIT)
+        weights = weights[np.rint(found.t / step).astype(np.int64)]
         values = np.exp(found.logs)
         wrong = np.abs(values) * np.expm1(np.minimum(found.errors, 700.0))
-        s = theta + 1j * t
-        weights = (2 / period) / (s * (s + 1))
-        weights[0] /= 2
         terms, wrong = values * weights, wrong * np.abs(weights)
-        return LineSum(theta, found.log_mass, found.lost, t, terms, wrong, beyond)
+        return LineSum(theta, found.log_mass, found.lost, found.t, terms, wrong, beyond)
 
     def tilt(self, much: Callable[[float, LineMoments], float]) -> float | None:
         """Returns a θ at which `much`, a function that falls in θ, is about 0; a small θ if `much`
@@ -253,7 +260,14 @@ class VerticalLine:
         if best is None:
             return None, at
         period, tilt = best
-        return self.sum(tilt, period, size), at
+        line = self if self.smooth else self._smoothed(tilt, at)
+        return line.sum(tilt, period, size), at
+
+    def _smoothed(self, theta: float, at: float) -> VerticalLine:
+        """Returns the line with so little of a Gaussian beside all losses that an ε near `at` grows
+        by a share of _SMOOTHED: one loss more dominates."""
+        more = 2 * _SMOOTHED * max(at, 1e-3 / theta) / (1 + 2 * theta)
+        return VerticalLine(self.kinds, self.square + more)
 
     def _period(self, theta: float, here: LineMoments, at: float) -> tuple[float, bool]:
         """Returns a period P for which the sum over the line (Poisson's summation) at the ε `at` is
@@ -291,6 +305,21 @@ def _faint(
     if not len(faint):
         return None
     return float(places[faint[0]]), math.exp(float(left[faint[0]])) * (1 + 64 * UNIT)
+
+
+def _logs_of(counts: Floats, found: OnLine, rounding: float) -> tuple[Any, Floats]:
+    """Returns ln of the product of transforms, each as often as its count, at each place, and its
+    error, where each has the relative error `rounding` besides its own."""
+    real, imaginary = found.more.real, found.more.imag
+    size = np.abs(1 + found.more)
+    clear = (size > 0.5) & (found.error < 0.1)
+    size = np.maximum(size, np.where(clear, 0.0, found.error + 1e-290))
+    square = real * (2 + real) + imaginary * imaginary
+    shrunk = np.where(clear, np.log1p(np.maximum(square, -0.9)) / 2, np.log(size))
+    angle = np.arctan2(imaginary, 1 + real)
+    rough = 2 * np.abs(real) + real**2 + imaginary**2 + np.abs(angle) + np.abs(shrunk)
+    errors = counts @ (np.log1p(3 * found.error / size) + rounding * rough)
+    return counts @ (shrunk + 1j * angle), errors
 
 
 def flat(theta: float, variance: float) -> float:

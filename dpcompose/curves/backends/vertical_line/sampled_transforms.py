@@ -16,7 +16,13 @@ import numpy as np
 
 from dpcompose.curves import curve as parts
 from dpcompose.curves.backends.lattice.masses import Floats
-from dpcompose.curves.backends.lattice.tuning import FINE, MOST_LOG, MOST_POINTS, TOLERANCE
+from dpcompose.curves.backends.lattice.tuning import (
+    FINE,
+    MAX_POINTS,
+    MOST_LOG,
+    MOST_POINTS,
+    TOLERANCE,
+)
 from dpcompose.curves.backends.renyi.cumulants import not_below
 from dpcompose.curves.backends.vertical_line.transforms import (
     ROUNDINGS,
@@ -71,7 +77,7 @@ class SampledGaussians(Transforms):
 
     def on_line(self, theta: float, t: Floats) -> OnLine | None:
         rule = self.nodes(theta, float(t[-1]))
-        if rule is None:
+        if rule is None or rule.z.shape[1] * len(t) > MAX_POINTS:
             return None
         q, power = self.q[:, None], self._power(theta)
         odds = q * np.expm1(rule.z)

@@ -7,7 +7,8 @@ that occurs n times counts with the n-th power, so that an error is multiplied b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -22,6 +23,9 @@ from dpcompose.curves.rounding.doubles import UNIT
 #: Relative error that is allowed for the closed forms below and for pairwise sums: four times what
 #: their roundings, some thirty, come to.
 ROUNDINGS = 128 * UNIT
+
+#: Losses that are taken at a time where places on the line become faint.
+_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +42,7 @@ class OnLine:
 
 class Transforms(ABC):
     """The moment generating functions of losses of one kind; `counts`: how often each loss occurs,
-    as a double."""
+    as a double. All attributes are arrays with an entry for each loss."""
 
     counts: Floats
     #: The time that one value takes, in values of a closed form.
@@ -46,6 +50,14 @@ class Transforms(ABC):
 
     @abstractmethod
     def __init__(self, losses: Sequence[parts.Part], counts: Sequence[int]) -> None: ...
+
+    def blocks(self) -> Iterator[Transforms]:
+        """Yields the transforms of some losses after the other."""
+        for start in range(0, len(self.counts), _ROWS):
+            block = copy(self)
+            for name, column in vars(self).items():
+                setattr(block, name, column[start : start + _ROWS])
+            yield block
 
     @abstractmethod
     def on_line(self, theta: float, t: Floats) -> OnLine | None:
