@@ -63,7 +63,7 @@ class Relation:
     name is a column of the table `open`. `most`: the rows of one unit, None where not known.
     `one_by`: sets of columns that no two rows share. `tables`: the private tables that it reads.
     `policies`: the views whose policies charge for it. `nullable`: whether a join may have left out
-    its columns.
+    its columns. `mixed`: whether rows of one unit push out those of another.
     """
 
     dataset: str = ""
@@ -74,6 +74,7 @@ class Relation:
     tables: frozenset[str] = frozenset()
     nullable: bool = False
     policies: frozenset[str] = frozenset()
+    mixed: bool = False
 
     @property
     def private(self) -> bool:
@@ -84,16 +85,19 @@ class Relation:
         """Returns whether the relation surely has a column, and where that comes from."""
         if self.open:
             return True, None if self.nullable else Origin(self.open, name)
-        unsure = False
+        stars: list[Relation] = []
         for one, other in self.columns:
-            if isinstance(one, str):
-                if one == name:
-                    return True, None if self.nullable or unsure else other  # type: ignore[return-value]
-            elif name not in other:  # type: ignore[operator]
-                there, lineage = one.find(name)
-                if there:
-                    return True, None if self.nullable or unsure else lineage
-                unsure = unsure or one.is_open
+            if not isinstance(one, str):
+                stars += [one] if name not in other else []  # type: ignore[operator]
+            elif one == name:
+                # A * before it may have a column of this name as well.
+                sure = isinstance(other, Rank) or all(each.find(name)[1] == other for each in stars if each.is_open)
+                return True, other if sure and not self.nullable else None  # type: ignore[return-value]
+        for number, each in enumerate(stars):
+            there, lineage = each.find(name)
+            if there:
+                unsure = self.nullable or any(before.is_open for before in stars[:number])
+                return True, None if unsure else lineage
         return False, None
 
     @property
@@ -277,7 +281,10 @@ class World:
         self, context: Context, node: exp.Expression, below: Relation, most: int | None, suffix: str = ""
     ) -> Relation:  # fmt: skip
         """Returns a root of its own, for rows that depend on all rows of their unit alone."""
-        given = self.answers.of("max_rows_per_unit", context.name + suffix, context.name)
+        if below.mixed:
+            says = "rows of one unit push out those of another above, so that this is no root of its own"
+            self.refuse(context, node, f"{says}: {_MIXES}")
+        given = self.answers.of("max_rows_per_unit", context.name + suffix)
         most = most if given is None else int(given)
         values: dict[str, Value] = {"unit": name_in_yaml(self.shown_unit)}
         values |= {} if most is None else {"max_rows_per_unit": str(most)}
@@ -759,7 +766,8 @@ class World:
             most = left.most * right.most
             most = max(most, *(each.most for each in (left, right) if side)) if side else most
             most = max(most, left.most + right.most) if side == "FULL" else most
-        made = self.own(context, join, left, most, suffix)
+        either = replace(left, mixed=left.mixed or right.mixed)
+        made = self.own(context, join, either, most, suffix)
         tables, policies = left.tables | right.tables, left.policies | right.policies
         return replace(made, tables=tables, policies=policies, one_by=())
 
@@ -795,8 +803,8 @@ class World:
         each of `pairs` equals the second one; `alone`: one condition alone."""
         keys = {each for _, each in pairs}
         single = any(each <= keys for each in public.one_by)
-        table = public.open.rpartition(".")[2] or context.name + suffix
-        given = self.answers.of("max_rows", public.open or table, table)
+        table = public.open or context.name + suffix
+        given = self.answers.of("max_rows", table)
         most = 1 if single else None if given is None else int(given)
         kind: dict[str, Value] = {
             "kind": "join-public",
@@ -839,7 +847,7 @@ class World:
         self, context: Context, node: exp.Expression, below: Relation, ask: str, suffix: str
     ) -> Relation:
         """Returns rows of which one row above gives several; `ask`: the question how many."""
-        given = self.answers.of("max_rows", context.name + suffix, context.name)
+        given = self.answers.of("max_rows", context.name + suffix)
         kind: dict[str, Value] = {
             "kind": "flatten",
             "max_rows": TODO if given is None else str(given),
@@ -1011,7 +1019,8 @@ class World:
         flat = [one for name, one in inner.columns if isinstance(name, str)]
         if len(inner.columns) != 1 or not flat or not self.is_unit(flat[0]):  # type: ignore[arg-type]
             self.refuse(context, node, f"a subquery over private rows that gives no unit: {_MIXES}")
-        made = self.own(context, node, below, below.most, suffix)
+        either = replace(below, mixed=below.mixed or inner.mixed)
+        made = self.own(context, node, either, below.most, suffix)
         return replace(
             made, tables=below.tables | inner.tables, policies=below.policies | inner.policies
         )
@@ -1039,7 +1048,8 @@ class World:
         says = "rows of one unit push out those of another" + (
             "" if self.unit else f"; {_SAY_UNIT}"
         )
-        return self.mapped(context, node, below, kind, suffix, says, most=below.most)
+        made = self.mapped(context, node, below, kind, suffix, says, most=below.most)
+        return replace(made, mixed=True)
 
     def number_of(
         self, test: exp.Expression, scope: Scope, context: Context, shown: Columns = ()
@@ -1306,7 +1316,8 @@ class World:
         counts = [each.most for each in found]
         most = sum(each for each in counts if each is not None) if None not in counts else None
         most = most if isinstance(query, exp.Union) else found[0].most
-        made = self.own(context, query, found[0], most)
+        either = replace(found[0], mixed=any(each.mixed for each in found))
+        made = self.own(context, query, either, most)
         return replace(
             made,
             columns=columns,
