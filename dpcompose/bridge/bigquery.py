@@ -257,13 +257,15 @@ def claim(world: World, query: exp.Select, context: Context) -> Relation:
 
 def _split_of(query: exp.Select, epsilon: Fraction) -> str:
     """Returns how the engine splits ε over the aggregates of a query and its count of units."""
+    found = [each for item in query.expressions for each in item.find_all(exp.Func)]
     number = sum(
         isinstance(each, exp.AggFunc)
         or (isinstance(each, exp.Anonymous) and each.name.upper().startswith("ANON_"))
-        for each in query.find_all(exp.Func)
+        for each in found
     )
     share = epsilon / (number + 1)
-    return f"the engine splits ε over {number} aggregates and a hidden count of units: {share} each, half of it for bounds that it chooses"
+    says = f"the engine splits ε over {number} aggregates and a hidden count of units, {share} each"
+    return f"{says}, half of it for bounds that it chooses"
 
 
 def _partition(

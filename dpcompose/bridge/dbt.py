@@ -266,6 +266,8 @@ def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[Node]:
                 for each in tree.get(kind) or []:
                     said[str(each.get("name"))] = (each, name)
                     _answer(found.answers, str(each.get("name")), each, name)
+                    if kind != "models":
+                        _columns(each, str(each.get("name")), None, found.answers)
             for source in tree.get("sources") or []:
                 for each in source.get("tables") or []:
                     full = f"{source.get('name')}__{each.get('name')}"

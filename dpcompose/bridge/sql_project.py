@@ -227,11 +227,11 @@ def _count(world: World, released: list[tuple[Model, Counter[int]]]) -> None:
             times = _runs(world, model)
             if times is None:
                 total = None
-                readers = f"; known readers: {', '.join(model.readers)}" if model.readers else ""
                 how = {
-                    "view": "read: each read draws fresh noise",
-                    "materialized_view": "refreshed",
-                }.get(model.kind, "run: each run draws fresh noise")
+                    "view": "read? each read draws fresh noise",
+                    "materialized_view": "refreshed? each time draws fresh noise",
+                }.get(model.kind, "run? each run draws fresh noise")
+                readers = f"; known readers: {', '.join(model.readers)}" if model.readers else ""
                 asks["count"] = f"how often is the {model.kind} {model.name} {how}{readers}"
             elif total is not None:
                 total += times * drawn[number]
