@@ -245,8 +245,6 @@ def claim(world: World, query: exp.Select, context: Context) -> Relation:
     if unbounded == ["NULL"] * len(unbounded) and unbounded and found.most != 1:
         if query.args.get("group") is not None:
             values["reads"] = f"{_partition(world, query, context, found, where)}.*"
-        elif rows is not None:
-            refuse("max_rows_contributed is NULL: it is not known how many rows of a unit count")
     for each, other in (("max_groups_contributed", groups), ("max_rows_contributed", rows)):
         if other is not None and other.upper() != "NULL" and not other.isdigit():
             refuse(f"{each} is {quoted(other)}: a whole number or NULL is due")

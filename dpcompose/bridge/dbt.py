@@ -25,7 +25,9 @@ _OLDEST = 10
 _COMPILE = "run `dbt compile`, and give target/manifest.json"
 _OPENS = re.compile(r"\{[{%#]")
 _INSIDE = re.compile(r"(?:\"[^\"]*\"|'[^']*'|[^'\"}%]|[}%](?!\}))*")
-_CALL = re.compile(r"(ref|source)\(\s*((?:'[^']*'|\"[^\"]*\")(?:\s*,\s*(?:'[^']*'|\"[^\"]*\"))?)\s*\)")
+_CALL = re.compile(
+    r"(ref|source)\(\s*((?:'[^']*'|\"[^\"]*\")(?:\s*,\s*(?:'[^']*'|\"[^\"]*\"))?)\s*\)"
+)
 _WORDS = {"true": "True", "false": "False", "none": "None"}
 
 
@@ -41,7 +43,11 @@ def is_of(files: Mapping[str, str]) -> bool:
 
 def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Project:
     """Reads a manifest or a folder of dbt into a project. Raises Unconvertible."""
-    manifests = [name for name, text in files.items() if name.endswith(".json") and "dbt_schema_version" in text]
+    manifests = [
+        name
+        for name, text in files.items()
+        if name.endswith(".json") and "dbt_schema_version" in text
+    ]
     if manifests:
         nodes = list(_of_manifest(manifests[0], files[manifests[0]], found))
         dialect = dialect or found.dialect
@@ -51,11 +57,6 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
         raise Unconvertible("", f"there are more than {MOST_MODELS} models")
     for node in nodes:
         _add(node, dialect, found)
-    for model in found.models:
-        for table in () if model.query is None else model.query.find_all(exp.Table):
-            for other in found.models if table.db == DBT else ():
-                if other.name == table.name and other is not model and model.name not in other.readers:
-                    other.readers.append(model.name)
     return found
 
 
@@ -94,21 +95,35 @@ def _add(node: Node, dialect: str, found: Project) -> None:
     except Unconvertible as error:
         model.error = error
         model.query = exp.select("*")
-        hides = isinstance(node.sql, Unconvertible) or re.search(r"differential_privacy|anonymization|aggregation_threshold|noisy_", node.sql, re.I)
+        hides = isinstance(node.sql, Unconvertible) or re.search(
+            r"differential_privacy|anonymization|aggregation_threshold|noisy_", node.sql, re.I
+        )
         if hides:
             found.refusals.append(error)
     for hook in node.hooks:
         text = re.sub(r"\{\{-?\s*this\s*-?\}\}", f"{DBT}.{node.name}", hook)
         if _OPENS.search(text):
-            macros = [each for each in re.findall(r"(\w+)\s*\(", text) if found.macros.get(each, "policy").lower().count("policy")]
+            macros = [
+                each
+                for each in re.findall(r"(\w+)\s*\(", text)
+                if found.macros.get(each, "policy").lower().count("policy")
+            ]
             if macros:
-                found.refusals.append(Unconvertible(f"{node.file}:1", f"a hook runs the macro {quoted(macros[0])}, which may set a policy", "write the statement in the hook"))
+                found.refusals.append(
+                    Unconvertible(
+                        f"{node.file}:1",
+                        f"a hook runs the macro {quoted(macros[0])}, which may set a policy",
+                        "write the statement in the hook",
+                    )
+                )
             else:
                 found.notes.append(f"{node.file}:1: the hook {quoted(hook[:80])} is not read")
             continue
         try:
             policies = models_of(text, node.file, node.name, dialect or "bigquery")[1]
-            found.policies += [Policy(each.view, each.item, f"{node.file}:1", None) for each in policies]
+            found.policies += [
+                Policy(each.view, each.item, f"{node.file}:1", None) for each in policies
+            ]
         except Unconvertible as error:
             if "policy" in text.lower():
                 found.refusals.append(Unconvertible(f"{node.file}:1", f"a hook: {error.message}"))
@@ -148,9 +163,13 @@ def _of_manifest(name: str, text: str, found: Project) -> Iterator[Node]:
     tree = Item(from_json(text))
     version = re.search(r"/v(\d+)\.json", tree.at("metadata").at("dbt_schema_version").text())
     if version is None or int(version[1]) < _OLDEST:
-        raise Unconvertible(name, f"the manifest is older than version {_OLDEST}", "dbt 1.6 and later write it")
+        raise Unconvertible(
+            name, f"the manifest is older than version {_OLDEST}", "dbt 1.6 and later write it"
+        )
     adapter = tree.at("metadata").find("adapter_type")
-    found.dialect = str(adapter.value) if adapter is not None and adapter.value in _dialects() else ""
+    found.dialect = (
+        str(adapter.value) if adapter is not None and adapter.value in _dialects() else ""
+    )
     relations: dict[tuple[str, ...], tuple[str, str]] = {}
     exposed = {str(each) for one in _mapping(tree, "exposures").values() for each in _nodes_of(one)}
     for each in _mapping(tree, "macros").values():
@@ -169,16 +188,26 @@ def _of_manifest(name: str, text: str, found: Project) -> Iterator[Node]:
         if kind not in ("model", "seed", "snapshot") or config.get("enabled") is False:
             continue
         file = str(each.get("original_file_path") or name).replace("\\", "/")
-        node = Node(str(each.get("name")), file, "seed" if kind == "seed" else str(config.get("materialized") or "view"))
+        node = Node(
+            str(each.get("name")),
+            file,
+            "seed" if kind == "seed" else str(config.get("materialized") or "view"),
+        )
         nodes[key] = node
         _relate(relations, each.get("relation_name"), (DBT, node.name))
         _answer(found.answers, node.name, each, file)
         raw = str(each.get("raw_code") or "")
         node.own_output = "is_incremental" in raw and "this" in raw
-        node.sql = str(each.get("compiled_code") or "") or Unconvertible(f"{file}:1", f"{node.name} is not compiled", "run `dbt compile` first")
+        node.sql = str(each.get("compiled_code") or "") or Unconvertible(
+            f"{file}:1", f"{node.name} is not compiled", "run `dbt compile` first"
+        )
         if each.get("language") not in (None, "sql"):
             node.sql = Unconvertible(f"{file}:1", f"{node.name} is no SQL")
-        node.hooks = [str(one.get("sql") if isinstance(one, Mapping) else one) for word in ("post-hook", "pre-hook") for one in config.get(word) or ()]
+        node.hooks = [
+            str(one.get("sql") if isinstance(one, Mapping) else one)
+            for word in ("post-hook", "pre-hook")
+            for one in config.get(word) or ()
+        ]
         node.released = True if key in exposed else None
         node.relations = relations
     for each in tests:
@@ -190,7 +219,11 @@ def _mapping(tree: Item, key: str) -> dict[str, dict[str, Any]]:
     """Returns the entries of a part of a manifest."""
     item = tree.find(key)
     value = {} if item is None else item.value
-    return {name: each for name, each in value.items() if isinstance(each, dict)} if isinstance(value, dict) else {}
+    return (
+        {name: each for name, each in value.items() if isinstance(each, dict)}
+        if isinstance(value, dict)
+        else {}
+    )
 
 
 def _nodes_of(node: Mapping[str, Any]) -> list[Any]:
@@ -206,7 +239,9 @@ def _dialects() -> set[str]:
     return {each.value for each in Dialects}
 
 
-def _relate(relations: dict[tuple[str, ...], tuple[str, str]], name: Any, to: tuple[str, str]) -> None:
+def _relate(
+    relations: dict[tuple[str, ...], tuple[str, str]], name: Any, to: tuple[str, str]
+) -> None:
     """Notes what a relation of the database is in dbt."""
     if isinstance(name, str):
         parts = exp.to_table(name.replace("`", '"')).parts
@@ -226,10 +261,17 @@ def _answer(answers: Answers, relation: str, node: Mapping[str, Any], where: str
         answers.add(relation, given, where)
 
 
-def _test(test: Mapping[str, Any], nodes: Mapping[str, Node], tree: Item, answers: Answers, where: str) -> None:
+def _test(
+    test: Mapping[str, Any], nodes: Mapping[str, Node], tree: Item, answers: Answers, where: str
+) -> None:
     """Notes what a test that holds says of its column: no two rows share a value, or which ones."""
     config, meta = test.get("config") or {}, test.get("test_metadata") or {}
-    if str(config.get("severity", "error")).lower() != "error" or config.get("where") or config.get("limit") or config.get("enabled") is False:
+    if (
+        str(config.get("severity", "error")).lower() != "error"
+        or config.get("where")
+        or config.get("limit")
+        or config.get("enabled") is False
+    ):
         return
     on = test.get("attached_node")
     node = nodes.get(str(on))
@@ -242,7 +284,9 @@ def _test(test: Mapping[str, Any], nodes: Mapping[str, Node], tree: Item, answer
             answers.found_unique(node.name, column)
         for each in _nodes_of(test):
             if node is None and str(each) in sources:
-                answers.found_unique(f"{sources[each].get('source_name')}__{sources[each].get('name')}", column)
+                answers.found_unique(
+                    f"{sources[each].get('source_name')}__{sources[each].get('name')}", column
+                )
     if meta.get("name") == "accepted_values" and node is not None:
         values = (meta.get("kwargs") or {}).get("values")
         node.tests[column] = [str(each) for each in values] if isinstance(values, list) else []
@@ -334,8 +378,16 @@ def _columns(entry: Mapping[str, Any], relation: str, node: Node | None, answers
         for test in column.get("data_tests") or column.get("tests") or []:
             if test == "unique":
                 answers.found_unique(relation, str(column.get("name")))
-            if isinstance(test, dict) and node is not None and isinstance(test.get("accepted_values"), dict):
-                values = test["accepted_values"].get("values") or (test["accepted_values"].get("arguments") or {}).get("values") or []
+            if (
+                isinstance(test, dict)
+                and node is not None
+                and isinstance(test.get("accepted_values"), dict)
+            ):
+                values = (
+                    test["accepted_values"].get("values")
+                    or (test["accepted_values"].get("arguments") or {}).get("values")
+                    or []
+                )
                 node.tests[str(column.get("name"))] = [str(each) for each in values]
 
 
@@ -361,18 +413,29 @@ def _without_jinja(text: str, node: Node, config: dict[str, Any]) -> str:
             new = f"{DBT}.{node.name}"
         elif call is not None and tag.startswith("{{"):
             names = _names(call[2])
-            node.relations[(DBT if call[1] == "ref" else SOURCE, "__".join(names) if call[1] == "source" else names[-1])] = (DBT, names[-1]) if call[1] == "ref" else (SOURCE, "__".join(names))
+            node.relations[
+                (
+                    DBT if call[1] == "ref" else SOURCE,
+                    "__".join(names) if call[1] == "source" else names[-1],
+                )
+            ] = (DBT, names[-1]) if call[1] == "ref" else (SOURCE, "__".join(names))
             new = f"{DBT}.{names[-1]}" if call[1] == "ref" else f"{SOURCE}.{'__'.join(names)}"
             if not all(re.fullmatch(r"\w+", each) for each in names):
-                raise Unconvertible(f"{node.file}:{text.count(chr(10), 0, start) + 1}", f"the name {quoted(names[-1])} is not read here", _COMPILE)
+                raise Unconvertible(
+                    f"{node.file}:{text.count(chr(10), 0, start) + 1}",
+                    f"the name {quoted(names[-1])} is not read here",
+                    _COMPILE,
+                )
         elif tag.startswith("{{") and inner.startswith("config(") and _config(inner, config):
             pass
         else:
             blocks = -1
         if blocks < 0:
             line = text.count("\n", 0, start) + 1
-            raise Unconvertible(f"{node.file}:{line}", f"Jinja is not run: {quoted(inner[:60])}", _COMPILE)
-        pieces += [text[at : start], new, "\n" * tag.count("\n")]
+            raise Unconvertible(
+                f"{node.file}:{line}", f"Jinja is not run: {quoted(inner[:60])}", _COMPILE
+            )
+        pieces += [text[at:start], new, "\n" * tag.count("\n")]
         at = end
     rest = "".join([*pieces, text[at:]])
     if blocks or "{%" in rest or "{{" in rest:
@@ -400,7 +463,11 @@ def _config(call: str, config: dict[str, Any]) -> bool:
         return False
     try:
         tree = ast.parse(call, mode="eval").body
-        if not isinstance(tree, ast.Call) or tree.args or any(each.arg is None for each in tree.keywords):
+        if (
+            not isinstance(tree, ast.Call)
+            or tree.args
+            or any(each.arg is None for each in tree.keywords)
+        ):
             return False
         for each in tree.keywords:
             if isinstance(each.value, ast.Name) and each.value.id in _WORDS:

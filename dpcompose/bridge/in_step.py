@@ -49,8 +49,15 @@ def _compared(new: Source, old: Source, places: Mapping[Path, str]) -> Iterator[
         line = old.span(at).line
         place = f"{old.name}:{line}"
         if kind == "mechanism":
-            yield Difference(place, f"only the spec has the mechanism {name}: it stays charged", line, True)
-        elif kind == "dataset" and any(name == str(each[1].get("from", "")).partition(".")[0] or name == str(each[1].get("reads", "")).partition(".")[0] for each in theirs.values() if isinstance(each[1], dict)):
+            yield Difference(
+                place, f"only the spec has the mechanism {name}: it stays charged", line, True
+            )
+        elif kind == "dataset" and any(
+            name == str(each[1].get("from", "")).partition(".")[0]
+            or name == str(each[1].get("reads", "")).partition(".")[0]
+            for each in theirs.values()
+            if isinstance(each[1], dict)
+        ):
             yield Difference(place, f"only the spec has the dataset {name}", line, True)
         else:
             yield Difference(place, f"only the spec has the {key}", line, kind != "key")
@@ -62,15 +69,23 @@ def _parts(source: Source) -> dict[str, tuple[Path, Any]]:
     found: dict[str, tuple[Path, Any]] = {}
     for key, value in tree.items():
         if key == "datasets" and isinstance(value, dict):
-            found |= {f"dataset {name}": (("datasets", name), each or {}) for name, each in value.items()}
+            found |= {
+                f"dataset {name}": (("datasets", name), each or {}) for name, each in value.items()
+            }
         elif key == "mechanisms" and isinstance(value, list):
-            found |= {f"mechanism {each.get('name')}": (("mechanisms", at), each) for at, each in enumerate(value) if isinstance(each, dict)}
+            found |= {
+                f"mechanism {each.get('name')}": (("mechanisms", at), each)
+                for at, each in enumerate(value)
+                if isinstance(each, dict)
+            }
         elif key not in ("title", "report", "dpcompose"):
             found[f"key {key}"] = ((key,), value)
     return found
 
 
-def _fields(mine: Any, theirs: Any, where: str, name: str, old: Source, at: Path) -> Iterator[Difference]:
+def _fields(
+    mine: Any, theirs: Any, where: str, name: str, old: Source, at: Path
+) -> Iterator[Difference]:
     """Yields the differences of two values; `name`: what they are of."""
     line = old.span(at).line
     place = f"{old.name}:{line}"
@@ -81,23 +96,44 @@ def _fields(mine: Any, theirs: Any, where: str, name: str, old: Source, at: Path
             if key in _FREE:
                 continue
             if key not in theirs:
-                yield Difference(where, f"SQL says {key} {_shown(mine[key])}, {place} does not", line)
+                yield Difference(
+                    where, f"SQL says {key} {_shown(mine[key])}, {place} does not", line
+                )
             elif key not in mine:
                 own = old.span((*at, key)).line
                 hint = "" if name.startswith("key") else "; put it in the answers"
-                yield Difference(where, f"SQL says no {key}, {old.name}:{own} says {_shown(theirs[key])}{hint}", own)
+                yield Difference(
+                    where,
+                    f"SQL says no {key}, {old.name}:{own} says {_shown(theirs[key])}{hint}",
+                    own,
+                )
             else:
-                yield from _fields(mine[key], theirs[key], where, f"{name} {key}" if name.count(" ") < 2 else name, old, (*at, key))
+                yield from _fields(
+                    mine[key],
+                    theirs[key],
+                    where,
+                    f"{name} {key}" if name.count(" ") < 2 else name,
+                    old,
+                    (*at, key),
+                )
     elif mine != OPEN and not _same(mine, theirs):
         word = str(at[-1]) if at else name
-        yield Difference(where, f"SQL says {word} {_shown(mine)}, {place} says {_shown(theirs)}", line)
+        yield Difference(
+            where, f"SQL says {word} {_shown(mine)}, {place} says {_shown(theirs)}", line
+        )
 
 
 def _shown(value: Any) -> str:
     """Returns a value as a message has it."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key}: {_shown(each)}' for key, each in value.items())}}}"
-    return f"[{', '.join(map(_shown, value))}]" if isinstance(value, list) else str(value).lower() if isinstance(value, bool) else str(value)
+    return (
+        f"[{', '.join(map(_shown, value))}]"
+        if isinstance(value, list)
+        else str(value).lower()
+        if isinstance(value, bool)
+        else str(value)
+    )
 
 
 def _same(one: Any, two: Any) -> bool:

@@ -91,7 +91,9 @@ class Relation:
                 stars += [one] if name not in other else []  # type: ignore[operator]
             elif one == name:
                 # A * before it may have a column of this name as well.
-                sure = isinstance(other, Rank) or all(each.find(name)[1] == other for each in stars if each.is_open)
+                sure = isinstance(other, Rank) or all(
+                    each.find(name)[1] == other for each in stars if each.is_open
+                )
                 return True, other if sure and not self.nullable else None  # type: ignore[return-value]
         for number, each in enumerate(stars):
             there, lineage = each.find(name)
@@ -138,6 +140,7 @@ class Model:
     dbt: bool = False
     tests: Mapping[str, list[str]] = field(default_factory=dict)
     error: Unconvertible | None = None
+    inserted: bool = False
     readers: list[str] = field(default_factory=list)
     own_output: bool = False
 
@@ -440,6 +443,11 @@ class World:
         keys = self.one_by(context, model.name)
         if model.public or query is None:
             return Relation(open=model.name, one_by=keys)
+        if model.inserted:
+            says = (
+                f"{model.name} is a table that INSERT adds rows to: what else it holds is not known"
+            )
+            self.refuse(context, query, says)
         if model.error is not None:
             raise model.error
         found = self.remembered(model, context, query, lambda: self.relation(query, context))
@@ -450,6 +458,15 @@ class World:
             self.refuse(context, query, says)
         if keys:
             found = replace(found, one_by=(*found.one_by, *keys))
+        if found.private and model.kind in ("incremental", "snapshot"):
+            # Each run adds rows, so that a unit has more of them than one run gives.
+            stored = self.remembered(
+                (model, "stored"),
+                context,
+                query,
+                lambda: self.own(context, query, found, None, "_stored"),
+            )
+            found = stored
         unit = self.unit or ""
         if found.private and frozenset({unit}) in keys and self.is_unit(found.find(unit)[1]):
             found = replace(found, most=1)
@@ -760,7 +777,8 @@ class World:
         if not any(self.is_unit(one) and self.is_unit(two) for _, one, _, two in equal):
             unit = quoted(self.unit) if self.unit else "the unit"
             says = f"a join of private rows that is not on {unit}: {_MIXES}"
-            self.refuse(context, join, says, "" if self.unit else _SAY_UNIT)
+            hint = "a table that is nobody's data: `public: true` in the answers"
+            self.refuse(context, join, says, hint if self.unit else _SAY_UNIT)
         most = None
         if left.most is not None and right.most is not None:
             most = left.most * right.most
@@ -873,7 +891,8 @@ class World:
             keys = tuple(
                 frozenset(names.get(key, key) for key in each)
                 for each in found.one_by
-                if not query.args.get("joins") and (star or each <= names.keys())
+                if not (query.args.get("joins") or query.args.get("laterals"))
+                and (star or each <= names.keys())
             )
             return Relation(columns=shown, one_by=keys)
         self.no_rest(query, context, "limit offset fetch connect match pivots sample windows")
@@ -994,8 +1013,13 @@ class World:
                 others.append(("_sample", partial(self.step, context, each, kind)))
             else:
                 self.own_row(each, scope, context)
-                tables = (tuple(one.name for one in table.parts) for table in each.find_all(exp.Table))
-                if not any(self.models.get(one) is context.model for one in tables):
+                tables = (
+                    tuple(one.name for one in table.parts) for table in each.find_all(exp.Table)
+                )
+                ranks = (self.lineage(one, scope, context) for one in each.find_all(exp.Column))
+                if any(isinstance(one, Rank) for one in ranks):
+                    others.append(("_windows", partial(self.windowed, context, each)))
+                elif not any(self.models.get(one) is context.model for one in tables):
                     plain.append(each)  # else by what it wrote before, on any run or none
         if plain:
             others.append(("_where", partial(self.step, context, plain[0], "filter")))
@@ -1006,6 +1030,12 @@ class World:
     ) -> Relation:
         """Returns the relation that a map makes, with as many rows of a unit at most."""
         return self.mapped(context, node, below, kind, suffix, most=below.most)
+
+    def windowed(
+        self, context: Context, node: exp.Expression, below: Relation, suffix: str
+    ) -> Relation:
+        """Returns rows that depend on several rows of their unit."""
+        return self.own(context, node, below, below.most, suffix)
 
     def within(self, context: Context, node: exp.In, below: Relation, suffix: str) -> Relation:
         """Returns the rows of the units that another query has as well."""

@@ -16,7 +16,7 @@ from sqlglot.tokens import TokenType
 from dpcompose.bridge.bigquery import Clause, Policy, cut, policies_in, view_of
 from dpcompose.bridge.open_spec import TODO, Value
 from dpcompose.bridge.relations import Context, Model, Project, Relation, World, is_aggregate
-from dpcompose.bridge.values import Item, Unconvertible, exact
+from dpcompose.bridge.values import Item, Unconvertible, exact, from_json
 from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.errors import quoted
 
@@ -86,7 +86,7 @@ def models_of(text: str, file: str, name: str, dialect: str) -> tuple[list[Model
             parts = tuple(each.name for each in target.parts)
             model.name, model.key, model.kind = parts[-1], parts, kind
             model.schema = parts[-2] if len(parts) > 1 else ""
-            model.query = statement.expression
+            model.query, model.inserted = statement.expression, isinstance(statement, exp.Insert)
             models.append(model)
         elif isinstance(statement, exp.Query | exp.Subquery):
             number = sum(each.kind == "query" for each in models) + 1
@@ -117,8 +117,13 @@ def is_of(files: Mapping[str, str]) -> bool:
 
 def clauses_in(files: Mapping[str, str]) -> bool:
     """Returns whether files have a clause or a policy of BigQuery."""
-    words = re.compile(r"\bwith\s+(differential_privacy|anonymization|aggregation_threshold)\b|privacy_?policy", re.I)
-    return any(words.search(text) and "privacy_budget" not in text.lower() for text in files.values())
+    words = re.compile(
+        r"\bwith\s+(differential_privacy|anonymization|aggregation_threshold)\b|privacy_?policy",
+        re.I,
+    )
+    return any(
+        words.search(text) and "privacy_budget" not in text.lower() for text in files.values()
+    )
 
 
 def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Project:
@@ -130,11 +135,13 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
         taken.add(name)
         try:
             if file.endswith(".sql"):
-                budgets = list(budgets_in(text, file, dialect))
+                budgets, rest = budgets_in(text, file)
+                models, policies = models_of(rest, file, name, dialect)
                 found.budgets += budgets
-                models, policies = ([], []) if budgets else models_of(text, file, name, dialect)
                 found.models += models
                 found.policies += policies
+            elif "usersNoisePerQuery" in text:
+                found.budgets += clean_rooms(text, file)
             elif file.endswith(".json"):
                 view, query, policy = view_of(text, file)
                 if query:
@@ -437,7 +444,7 @@ def sensitivity(
         refuse("a ratio or a product of aggregates: release each one")
     for each in node.iter_expressions():
         world.own_row(each, scope, context)
-        if each.find(exp.AggFunc):
+        if isinstance(node, exp.AggFunc) and each.find(exp.AggFunc):
             refuse("an aggregate of aggregates")
     if isinstance(node, exp.CountIf) or (
         isinstance(node, exp.Count) and not isinstance(node, exp.ApproxDistinct)
@@ -570,41 +577,72 @@ class Budget(NamedTuple):
     window: str
 
 
-def budgets_in(text: str, file: str, dialect: str) -> Iterator[Budget]:
-    """Yields the privacy policies of Snowflake in SQL. Raises Unconvertible."""
+def budgets_in(text: str, file: str) -> tuple[list[Budget], str]:
+    """Returns the privacy policies of Snowflake in SQL, and the SQL without their statements. Raises
+    Unconvertible."""
     if "privacy_budget" not in text.lower():
-        return
+        return [], text
     try:
         tokens = sqlglot.tokenize(text, read="snowflake")
     except SqlglotError as error:
-        raise Unconvertible(f"{file}:1", f"sqlglot does not read this: {str(error)[:200]}") from None
+        raise Unconvertible(
+            f"{file}:1", f"sqlglot does not read this: {str(error)[:200]}"
+        ) from None
     words = [each.text.upper() for each in tokens]
-    for at, word in enumerate(words):
-        if word != "PRIVACY_BUDGET" or words[at + 1 : at + 2] != ["("]:
-            continue
-        end = next((number for number in range(at, len(words)) if words[number] == ")"), len(words))
-        values = {
-            words[number]: tokens[number + 2].text
-            for number in range(at, end - 2)
-            if words[number + 1] == "=>"
-        }
-        unit, tables = "", []
-        for number in range(len(words) - 2):
-            if words[number : number + 2] == ["ENTITY", "KEY"] and number + 3 < len(words):
-                unit = tokens[number + 3].text
-            if words[number : number + 2] == ["ALTER", "TABLE"]:
-                part = number + 2
-                while part + 2 < len(words) and words[part + 1] == ".":
-                    part += 2
-                tables.append(tokens[part].text)
-        limit = values.get("BUDGET_LIMIT", "233")
-        yield Budget(
-            limit,
-            unit,
-            tuple(tables) or ("protected",),
-            f"{file}:{tokens[at].line}",
-            values.get("BUDGET_WINDOW", "Weekly"),
-        )
+    found: list[Budget] = []
+    unit, tables, start, rest = "", list[str](), 0, list(text)
+    for end in (*(at for at, word in enumerate(words) if word == ";"), len(words)):
+        part = words[start:end]
+        pairs = list(zip(part, part[1:], strict=False))
+        if ("PRIVACY", "POLICY") in pairs:
+            for at, pair in enumerate(pairs, start):
+                if pair == ("ENTITY", "KEY") and at + 3 < end:
+                    unit = tokens[at + 3].text
+                if pair == ("ALTER", "TABLE"):
+                    last = at + 2
+                    while last + 2 < end and words[last + 1] == ".":
+                        last += 2
+                    tables.append(tokens[last].text)
+            if "PRIVACY_BUDGET" in part:
+                given = {
+                    words[at]: tokens[at + 2].text
+                    for at in range(start, end - 2)
+                    if words[at + 1] == "=>"
+                }
+                line = tokens[words.index("PRIVACY_BUDGET", start)].line
+                found.append(
+                    Budget(
+                        given.get("BUDGET_LIMIT", "233"),
+                        "",
+                        (),
+                        f"{file}:{line}",
+                        given.get("BUDGET_WINDOW", "Weekly"),
+                    )
+                )
+            for at in range(tokens[start].start, tokens[end - 1].end + 1):
+                rest[at] = "\n" if rest[at] == "\n" else " "
+        start = end + 1
+    return [
+        each._replace(unit=unit, tables=tuple(tables) or ("protected",)) for each in found
+    ], "".join(rest)
+
+
+def clean_rooms(text: str, file: str) -> list[Budget]:
+    """Returns the budget in the JSON of AWS Clean Rooms. Raises Unconvertible."""
+    waiting = [Item(from_json(text), file)]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item.value, dict):
+            if "usersNoisePerQuery" in item.value:
+                return [
+                    Budget(
+                        item.at("epsilon").number(), "", ("collaboration",), f"{file}:1", "monthly"
+                    )
+                ]
+            waiting += [Item(each, item.below(key)) for key, each in item.value.items()]
+        elif isinstance(item.value, list):
+            waiting += item.items()
+    return []
 
 
 def release_budget(world: World, budget: Budget) -> None:

@@ -80,8 +80,16 @@ def write(
             refusals.append(
                 Unconvertible("--only", says, f"did you mean {near}?" if near else None)
             )
+    written_twice = Counter(each.key for each in project.models if each.key)
+    for model in project.models:
+        if written_twice[model.key] > 1 and not model.inserted:
+            says = f"{model.name} is written twice: which rows a reader sees is not known"
+            refusals.append(Unconvertible(model.where(model.query), says))
+        for table in () if model.query is None else model.query.find_all(exp.Table):
+            other = world.model_of(tuple(each.name for each in table.parts))
+            if other is not None and other is not model and model.name not in other.readers:
+                other.readers.append(model.name)
     try:
-        project.answers.know(_relations(project))
         find_unit(world, wanted, project)
     except Unconvertible as error:
         refusals.append(error)
@@ -105,6 +113,7 @@ def write(
         )
         for each in project.budgets:
             release_budget(world, each)
+        project.answers.know(_relations(project) | spec.datasets.keys())
         if not refusals:
             _count(world, released)
             spec.forget_schemas(world.people)
@@ -133,8 +142,7 @@ def _relations(project: Project) -> set[str]:
         found |= {policy.view[-1], ".".join(policy.view)}
     for budget in project.budgets:
         found |= set(budget.tables)
-    # Joins and other steps of a query have names as well.
-    return found | {f"{each}{end}" for each in found for end in ("_joined", "_in", "_windows")}
+    return found
 
 
 def find_unit(world: World, models: Iterable[Model], project: Project) -> None:

@@ -19,7 +19,9 @@ def import_file(run: Run) -> ExitCode:
     """Runs the command `import` and returns its exit code. Raises BadCall."""
     refuse_overwrite([run.path], [run.file])
     if is_sql(run):
-        refuse_overwrite([run.path], [run.answers] if run.answers is not None else [], "the answers")
+        refuse_overwrite(
+            [run.path], [run.answers] if run.answers is not None else [], "the answers"
+        )
         return import_sql(run)
     for option in _OF_SQL:
         if getattr(run, option):

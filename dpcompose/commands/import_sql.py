@@ -111,21 +111,39 @@ def _files(path: str) -> dict[str, str]:
     if os.path.isfile(manifest_file) and os.path.isfile(os.path.join(path, "dbt_project.yml")):
         return {shown(manifest_file): _text(manifest_file, _MOST_MANIFEST)}
     above = os.path.dirname(os.path.abspath(path))
-    project = os.path.join(path, os.pardir) if os.path.isfile(os.path.join(above, "dbt_project.yml")) else None
-    folders = [path] if project is None else [path, *(os.path.join(project, each) for each in ("seeds", "macros"))]
+    project = (
+        os.path.join(path, os.pardir)
+        if os.path.isfile(os.path.join(above, "dbt_project.yml"))
+        else None
+    )
+    folders = (
+        [path]
+        if project is None
+        else [path, *(os.path.join(project, each) for each in ("seeds", "macros"))]
+    )
     if project is not None:
         file = os.path.join(project, "dbt_project.yml")
         found["dbt_project.yml"] = _text(file, _MOST_BYTES)
     for folder in folders:
         for here, below, names in os.walk(folder):
-            below[:] = sorted(each for each in below if each not in _LEFT_OUT and not each.startswith("."))
+            below[:] = sorted(
+                each for each in below if each not in _LEFT_OUT and not each.startswith(".")
+            )
             for each in sorted(names):
                 file = os.path.join(here, each)
                 if len(found) > _MOST_FILES:
                     raise Unreadable(f"{shown(path)} has more than {_MOST_FILES} files")
                 base = path if project is None else project
-                name = shown(os.path.normpath(os.path.join("" if project is not None else path, os.path.relpath(file, base))))
-                if each.lower().endswith((".sql", ".yml", ".yaml", ".json")) and not each.endswith(".dp.yaml"):
+                name = shown(
+                    os.path.normpath(
+                        os.path.join(
+                            "" if project is not None else path, os.path.relpath(file, base)
+                        )
+                    )
+                )
+                if each.lower().endswith((".sql", ".yml", ".yaml", ".json")) and not each.endswith(
+                    ".dp.yaml"
+                ):
                     found[name] = _text(file, _MOST_BYTES)
                 elif each.lower().endswith(".csv"):
                     found[name] = ""
@@ -169,7 +187,13 @@ def _check(run: Run, spec: str, written: object) -> ExitCode:
     form = str(run.form)
     if form == "json":
         entries = [
-            {"from": each.where, "message": each.says, "spec": shown(spec), "line": each.line, "level": "note" if each.note else "error"}
+            {
+                "from": each.where,
+                "message": each.says,
+                "spec": shown(spec),
+                "line": each.line,
+                "level": "note" if each.note else "error",
+            }
             for each in found
         ]
         tree = {"dpcompose": version(), "in_step": not wrong, "differences": entries}
@@ -177,10 +201,24 @@ def _check(run: Run, spec: str, written: object) -> ExitCode:
     elif form == "github":
         from dpcompose.render.exports.github import command
 
-        lines = [command("notice" if each.note else "error", shown(spec), each.line, "dpcompose import --check", _line(each.where, each.says)) for each in found]
+        lines = [
+            command(
+                "notice" if each.note else "error",
+                shown(spec),
+                each.line,
+                "dpcompose import --check",
+                _line(each.where, each.says),
+            )
+            for each in found
+        ]
         deliver([f"{each}\n" for each in lines], None, raw=True)
     else:
-        print_out("".join(f"{printable(('note: ' if each.note else '') + _line(each.where, each.says))}\n" for each in found))
+        print_out(
+            "".join(
+                f"{printable(('note: ' if each.note else '') + _line(each.where, each.says))}\n"
+                for each in found
+            )
+        )
         if not wrong:
             print_out(f"{printable(shown(spec))} is in step with SQL\n")
     return ExitCode.FAILED if wrong else ExitCode.FINE

@@ -79,7 +79,8 @@ def test_cases_without_a_spec_of_their_own(cases: Path) -> None:
 
 @pytest.mark.parametrize("name", ["02", "04", "09", "10", "11", "13", "14"])
 def test_without_answers_it_asks(cases: Path, name: str) -> None:
-    result = run(*call(name)[:2], "--unit", {"09": "customer_id", "10": "customer_id"}.get(name, "person")) if name in ("09", "10", "11", "13") else run(*call(name)[:2])
+    unit = {"09": "customer_id", "10": "customer_id", "11": "person", "13": "person"}.get(name)
+    result = run(*call(name)[:2], *([] if unit is None else ["--unit", unit]))
     if name == "09":  # a table without the answer `public` is one of people
         assert result.exit_code == 3 and "09.sql:5: a join of private rows" in result.stderr
         return
@@ -89,7 +90,7 @@ def test_without_answers_it_asks(cases: Path, name: str) -> None:
     assert result.stderr.count("dpcompose: open: ") == len(open_lines)
     refused = run("analyze", "-", stdin=result.stdout)
     assert refused.exit_code == 3
-    assert refused.stderr.count("\n | ") >= 0 and "open question of `dpcompose import`" in refused.stderr
+    assert "`TODO` is an open question of `dpcompose import`" in refused.output
 
 
 def test_a_budget_is_exceeded_by_a_second_reader(cases: Path) -> None:
@@ -121,7 +122,7 @@ SAYS: list[tuple[str, str]] = [
     ("select count(*) as n from (select k, sum(x) as s from t group by k)", "an aggregate over several units"),
     ("select count(*) as n from (select *, rank() over (partition by p order by x) as r from t)", "RANK has ties"),
     ("select count(*) as n from (select * from t limit 10)", "LIMIT"),
-    ("select count(*) as n from t where x > (select avg(x) from t)", "a subquery over private rows"),
+    ("select count(*) as n from t where x > (select avg(x) from t)", "depends on other units"),
     ("select count(*) as n from t where p not in (select p from u)", "a subquery over private rows"),
     ("select count(*) as n from t where exists (select 1 from u where u.p = t.p)", "a subquery over private rows"),
     ("select count(*) as n from t a join t b on a.k = b.k", "a join of private rows that is not on `p`"),
@@ -131,15 +132,15 @@ SAYS: list[tuple[str, str]] = [
     ("select count(*) as n from (select sum(x) over (partition by k) as s from t)", "a window over several units"),
     ("with recursive r as (select * from t union all select * from r) select count(*) as n from r", "a recursive WITH"),
     ("select count(*) as n from (select k from t except select k from u)", "EXCEPT without the unit"),
-    ("select (select count(*) from t) as n", "a subquery over private rows"),
+    ("select (select count(*) from t) as n", "depends on other units"),
     ("update t set x = 1", "UPDATE is not read here"),
     ("select approx_distinct(k) as n from t", "is not bounded by one row"),
-    ("select count(*) filter (where x > (select max(x) from u)) as n from t", "a subquery over private rows"),
+    ("select count(*) filter (where x > (select max(x) from u)) as n from t", "depends on other units"),
     (DP + "count(distinct k) n from t", "COUNT(DISTINCT …) does not run"),
     (DP.replace("1e-6", "1") + "count(*) n from t", "delta = 1 promises nothing"),
     (DP.replace("epsilon = 1, ", "") + "count(*) n from t", "the clause has no epsilon"),
     (DP.replace(" = p)", " = p + 1)") + "count(*) n from t", "the privacy unit is computed"),
-    (DP + "(select max(x) from t) as m, count(*) n from t", "a subquery over private rows"),
+    (DP + "(select max(x) from t) as m, count(*) n from t", "depends on other units"),
     (DP + "count(*) n from t a join t b on a.k = b.k", "a join of private rows"),
     (DP.replace("epsilon = 1", "epsilom = 1") + "count(*) n from t", "the option `epsilom` is not known"),
     ("select noisy_sum_gaussian(x, 2.0) as n from t", "has no bound of one row"),
@@ -185,7 +186,8 @@ def test_what_sql_becomes(sql: str, says: str) -> None:
     Path("a.yaml").write_text(
         "unit: p\nt: {max_rows_per_unit: 4}\nu: {max_rows_per_unit: 5}\n"
         "q: {noise: {n: {mechanism: laplace, scale: 1}}, bounds: {x: [-10, 4]}}\n".replace(
-            "u: {max_rows_per_unit: 5}\n", "u: {max_rows_per_unit: 5}\n" if " u" in sql or '"u"' in sql else ""
+            "u: {max_rows_per_unit: 5}\n",
+            "u: {max_rows_per_unit: 5}\n" if " u" in sql or '"u"' in sql else "",
         )
     )
     Path("q.sql").write_text(sql, encoding="utf-8")
@@ -257,7 +259,10 @@ def test_hostile_sql_ends_soon_in_plain_words(sql: str, code: int) -> None:
         ("q: {releasess: 3}", "`releasess` is no answer of `q`"),
         ("tt: {public: true}", "no relation is called `tt`"),
         ("q: {releases: x}", "a number is due"),
-        ("q: {noise: {n: {mechanism: laplase, scale: 1}}}", "the spec language refuses this"),
+        (
+            "unit: x\nq: {noise: {n: {mechanism: laplase, scale: 1}}}",
+            "the spec language refuses this",
+        ),
         ("q: {bounds: {x: [3, 1]}}", "[lowest, highest] is due"),
         ("unit: p\nq: 3", "the answers of `q` are a mapping"),
         ("- a", "answers are a mapping"),
@@ -288,9 +293,15 @@ def test_check_names_each_difference(cases: Path) -> None:
         "note: s.yaml:8: only the spec has the mechanism more: it stays charged",
     ]
     tree = json.loads(run("import", "01.sql", "--check", "s.yaml", "--format", "json").stdout)
-    assert tree["in_step"] is False and [each["level"] for each in tree["differences"]] == ["error", "error", "note"]
+    assert tree["in_step"] is False and [each["level"] for each in tree["differences"]] == [
+        "error",
+        "error",
+        "note",
+    ]
     lines = run("import", "01.sql", "--check", "s.yaml", "--format", "github").stdout.splitlines()
-    assert lines[0].startswith("::error file=s.yaml,line=5,title=dpcompose import --check::01.sql:4: ")
+    assert lines[0].startswith(
+        "::error file=s.yaml,line=5,title=dpcompose import --check::01.sql:4: "
+    )
     assert lines[2].startswith("::notice file=s.yaml,line=8,")
     Path("s.yaml").write_text(text.replace("0.5", "1/2").replace("from SQL", "another title"))
     assert run("import", "01.sql", "--check", "s.yaml").exit_code == 0
@@ -369,7 +380,7 @@ def manifest(home: Path) -> dict[str, Any]:
     nodes: dict[str, Any] = {}
     compiled = {
         "stg_orders": 'select order_id, customer_id, region_id, amount from "dev"."main"."orders" where status = \'paid\'',
-        "few": 'with __dbt__cte__stg_orders as (select 1 as x) select * from __dbt__cte__stg_orders\nqualify row_number() over (partition by customer_id order by order_id) <= 5',
+        "few": "with __dbt__cte__stg_orders as (select 1 as x) select * from __dbt__cte__stg_orders\nqualify row_number() over (partition by customer_id order by order_id) <= 5",
         "by_region": 'select k.region_id, count(*) as orders from "dev"."main"."few" k group by 1',
     }
     for name, code in compiled.items():
@@ -378,7 +389,13 @@ def manifest(home: Path) -> dict[str, Any]:
             "original_file_path": f"models\\{name}.sql", "relation_name": f'"dev"."main"."{name}"',
             "config": {"materialized": "ephemeral" if name == "stg_orders" else "table", "enabled": True},
         }  # fmt: skip
-    nodes["model.shop.by_region"]["config"]["meta"] = {"dpcompose": {"releases": 2, "groups": 3, "noise": {"orders": {"mechanism": "laplace", "scale": 20}}}}
+    nodes["model.shop.by_region"]["config"]["meta"] = {
+        "dpcompose": {
+            "releases": 2,
+            "groups": 3,
+            "noise": {"orders": {"mechanism": "laplace", "scale": 20}},
+        }
+    }
     return {
         "metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json", "adapter_type": "duckdb"},
         "nodes": nodes,
@@ -413,7 +430,9 @@ def test_a_manifest_of_dbt_itself(home: Path) -> None:
     subprocess.run([str(Path(dbt).parent / "python"), "-c", script], check=True)
     environment = {**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
     for word in ("seed", "compile"):
-        subprocess.run([dbt, word, "--profiles-dir", "."], check=True, capture_output=True, env=environment)
+        subprocess.run(
+            [dbt, word, "--profiles-dir", "."], check=True, capture_output=True, env=environment
+        )
     result = run("import", "target/manifest.json", "-o", "x.dp.yaml")
     assert result.exit_code == 0, result.output
     assert run("analyze", "x.dp.yaml", "--quiet").stdout == "epsilon=1\n"

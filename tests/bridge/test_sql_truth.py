@@ -60,7 +60,9 @@ def query_of(dice: random.Random) -> str:
         if way == 7:
             return f"select {names} from {table} union all select {names} from {other}"
         if way == 8:
-            return f"select * from {table} where person in (select person from {other} where kind = 1)"
+            return (
+                f"select * from {table} where person in (select person from {other} where kind = 1)"
+            )
         if way == 9:
             return f"select min(id) as id, person, day, max(kind) as kind, sum(x) as x from {table} group by person, day"
         if way == 10:
@@ -114,7 +116,12 @@ def database(dice: random.Random) -> Any:
         found.execute("create table many as select unnest([1, 1, 2]) as day")
     for name in TABLES:
         rows = [
-            (person, dice.randint(1, 3), dice.randint(1, 2), dice.choice(["-5", "0", "1", "2", "9", "null"]))
+            (
+                person,
+                dice.randint(1, 3),
+                dice.randint(1, 2),
+                dice.choice(["-5", "0", "1", "2", "9", "null"]),
+            )
             for person in PEOPLE
             for _ in range(dice.randint(0, MOST))
         ]
@@ -124,7 +131,9 @@ def database(dice: random.Random) -> Any:
         made = f"from (values {values}) t(id, person, day, kind, x) where person is not null"
         found.execute(f"create table whole.{name} as select * {made}")
         for person in PEOPLE:
-            found.execute(f"create table less{person}.{name} as select * {made} and person <> {person}")
+            found.execute(
+                f"create table less{person}.{name} as select * {made} and person <> {person}"
+            )
     return found
 
 
@@ -153,7 +162,9 @@ def test_no_aggregate_moves_by_more_than_the_spec_says(seed: int) -> None:
             for person in PEOPLE:
                 less = answer(base, query, f"less{person}")
                 keys = whole.keys() | less.keys()
-                moved = sum(abs(whole.get(each, Fraction(0)) - less.get(each, Fraction(0))) for each in keys)
+                moved = sum(
+                    abs(whole.get(each, Fraction(0)) - less.get(each, Fraction(0))) for each in keys
+                )
                 assert moved <= bound, (query, float(moved), float(bound))
                 most = max(most, moved / bound if bound else Fraction(0))
     assert most > Fraction(1, 2)  # the tables are such that bounds are nearly met
