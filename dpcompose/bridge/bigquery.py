@@ -14,20 +14,21 @@ from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
-from dpcompose.bridge.open_spec import TODO, Value
+from dpcompose.bridge.open_spec import Value
 from dpcompose.bridge.relations import CLAIMED, PUBLIC_GROUPS, Context, Relation, World
 from dpcompose.bridge.values import Item, Unconvertible, from_json
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import quoted
+from dpcompose.spec.reading import OPEN as TODO
 
 _CLAUSES = ("DIFFERENTIAL_PRIVACY", "ANONYMIZATION", "AGGREGATION_THRESHOLD")
 #: Arguments of aggregates that bound contributions or say what is reported.
 _ARGUMENTS = ("CONTRIBUTION_BOUNDS_PER_GROUP", "CONTRIBUTION_BOUNDS_PER_ROW", "REPORT_FORMAT")
 _OPTIONS = (
-    "epsilon delta kappa k_threshold privacy_unit_column max_groups_contributed max_rows_contributed "
-    "group_selection_strategy min_privacy_units_per_group"
+    "epsilon delta kappa k_threshold privacy_unit_column max_groups_contributed "
+    "max_rows_contributed group_selection_strategy min_privacy_units_per_group"
 ).split()
 #: From this ε on the engine adds no noise.
 _NO_NOISE = 10**15
@@ -192,9 +193,8 @@ def claim(world: World, query: exp.Select, context: Context) -> Relation:
     if named is None and not policies and context.model.dialect != "googlesql":
         refuse("the clause names no privacy_unit_column")
     if named is not None and not world.is_unit(world.lineage(named, scope, context)):
-        refuse(
-            f"{quoted(named.sql())} is not the privacy unit {quoted(world.unit or '?')} of a table read here"
-        )
+        unit = quoted(world.unit or "?")
+        refuse(f"{quoted(named.sql())} is not the privacy unit {unit} of a table read here")
     for aggregate in query.find_all(exp.Count):
         if isinstance(aggregate.this, exp.Distinct):
             world.refuse(context, aggregate, "COUNT(DISTINCT …) does not run in this clause")
@@ -242,9 +242,9 @@ def claim(world: World, query: exp.Select, context: Context) -> Relation:
             unbounded = ["NULL"]
         elif query.args.get("group") is not None:
             says.append("assumed: BigQuery's default, max_groups_contributed 1")
-    if unbounded == ["NULL"] * len(unbounded) and unbounded and found.most != 1:
-        if query.args.get("group") is not None:
-            values["reads"] = f"{_partition(world, query, context, found, where)}.*"
+    free = bool(unbounded) and unbounded == ["NULL"] * len(unbounded)
+    if free and found.most != 1 and query.args.get("group") is not None:
+        values["reads"] = f"{_partition(world, query, context, found, where)}.*"
     for each, other in (("max_groups_contributed", groups), ("max_rows_contributed", rows)):
         if other is not None and other.upper() != "NULL" and not other.isdigit():
             refuse(f"{each} is {quoted(other)}: a whole number or NULL is due")
@@ -343,7 +343,7 @@ def release_policies(world: World, policies: list[Policy]) -> None:
         if delta.signed() >= 1 or epsilon.signed() >= _NO_NOISE:
             raise Unconvertible(
                 last.where,
-                f"delta_budget = {delta.number()}, epsilon_budget = {epsilon.number()}: it promises nothing",
+                f"budgets of ε = {epsilon.number()}, δ = {delta.number()} promise nothing",
             )
         if any(each.item != last.item for each in settings):
             raise Unconvertible(last.where, f"the policy of {view[-1]} is set to different budgets")
@@ -369,17 +369,18 @@ def release_policies(world: World, policies: list[Policy]) -> None:
             groups = world.answers.of("max_groups", name, ".".join(view))
             if groups is None:
                 asks["count"] = (
-                    "in how many groups are the rows of one unit at most? a subscriber may ask for max_groups_contributed = NULL"
+                    "in how many groups are the rows of one unit at most? a subscriber may ask "
+                    "for max_groups_contributed = NULL"
                 )
         if asks:
             values["count"] = TODO
-        elif int(times) * int(groups) != 1:
-            values["count"] = str(int(times) * int(groups))
+        elif (total := int(times or 1) * int(groups or 1)) != 1:
+            values["count"] = str(total)
         world.spec.release(f"all queries of {name}", values, says, last.where, asks)
         if len(by_view) == 1:
-            total: dict[str, Value] = {"epsilon": values["epsilon"], "delta": values["delta"]}
+            limit: dict[str, Value] = {"epsilon": values["epsilon"], "delta": values["delta"]}
             world.spec.budget = (
-                total,
+                limit,
                 f"from {last.where}: the budget of the only policy",
                 last.where,
                 {},

@@ -90,7 +90,7 @@ def _add(node: Node, dialect: str, found: Project) -> None:
         statements = parsed(node.sql, dialect, lambda line: f"{node.file}:{line}")
         if len(statements) != 1 or not isinstance(statements[0][0], exp.Query | exp.Subquery):
             raise Unconvertible(f"{node.file}:1", "a model is one query")
-        model.query, model.clauses = statements[0]
+        model.query, model.clauses = statements[0][0], statements[0][1]
         _name_tables(model, node)
     except Unconvertible as error:
         model.error = error
@@ -132,7 +132,7 @@ def _add(node: Node, dialect: str, found: Project) -> None:
 
 
 def _name_tables(model: Model, node: Node) -> None:
-    """Gives the tables of a query the names of this module, and drops ephemeral models from WITH."""
+    """Gives the tables of a query the names of this module; ephemeral models leave WITH."""
     assert model.query is not None
     for each in list(model.query.find_all(exp.CTE)):
         if each.alias.startswith("__dbt__cte__"):
@@ -210,8 +210,8 @@ def _of_manifest(name: str, text: str, found: Project) -> Iterator[Node]:
         ]
         node.released = True if key in exposed else None
         node.relations = relations
-    for each in tests:
-        _test(each, nodes, tree, found.answers, name)
+    for test in tests:
+        _test(test, nodes, tree, found.answers, name)
     yield from nodes.values()
 
 
@@ -397,8 +397,8 @@ def _names(text: str) -> list[str]:
 
 
 def _without_jinja(text: str, node: Node, config: dict[str, Any]) -> str:
-    """Returns SQL in which the words of Jinja that are read here stand for tables or nothing, on the
-    same lines. `config`: what `config(…)` sets is added. Raises Unconvertible."""
+    """Returns SQL, on the same lines, in which the words of Jinja that are read here stand for
+    tables or nothing. `config`: what `config(…)` sets is added. Raises Unconvertible."""
     pieces, at, blocks = [], 0, 0
     for start, end in _tags(text, node.file):
         tag = text[start:end]
@@ -444,7 +444,7 @@ def _without_jinja(text: str, node: Node, config: dict[str, Any]) -> str:
 
 
 def _tags(text: str, file: str) -> Iterator[tuple[int, int]]:
-    """Yields where each tag of Jinja begins and ends. Raises Unconvertible for one without an end."""
+    """Yields where each tag of Jinja begins and ends. Raises Unconvertible without an end."""
     found = _OPENS.search(text)
     while found is not None:
         close = {"{": "}}", "%": "%}", "#": "#}"}[found[0][1]]

@@ -1,8 +1,8 @@
 """What SQL makes of the rows of each unit: queries as datasets of a spec, with sqlglot's trees.
 
-A query that looks at one row alone is a map; one that looks at several rows of one unit is a root of
-its own; one that mixes units is refused. Columns are followed through plain renames, so that it is
-known which one is the unit. Nothing is run.
+A query that looks at one row alone is a map; one that looks at several rows of one unit is a root
+of its own; one that mixes units is refused. Columns are followed through plain renames, so that it
+is known which one is the unit. Nothing is run.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect, NormalizationStrategy
 
 from dpcompose.bridge.answers import Answers
+from dpcompose.bridge.open_spec import OpenSpec, Value
 from dpcompose.bridge.values import Unconvertible
-from dpcompose.bridge.open_spec import TODO, OpenSpec, Value
 from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.errors import quoted
+from dpcompose.spec.reading import OPEN as TODO
 
 _MIXES = "whether a row is here depends on other units"
 _SAY_UNIT = "if this column is the unit: --unit, or `unit:` in the answers"
@@ -121,9 +122,9 @@ class Model:
     """One query of a project, and how it is stored.
 
     `kind`: how it is stored, in dbt's words; `query` where it is run by itself. `clauses`: what was
-    cut out of it, by the name of its marker column. `key`: how others refer to it. `first`: the line
-    of the file on which the text of the query begins. `own_output`: whether it reads what it wrote
-    before.
+    cut out of it, by the name of its marker column. `key`: how others refer to it. `first`: the
+    line of the file on which the text of the query begins. `own_output`: whether it reads what it
+    wrote before.
     """
 
     name: str
@@ -144,7 +145,7 @@ class Model:
     readers: list[str] = field(default_factory=list)
     own_output: bool = False
 
-    def where(self, node: exp.Expression | None = None) -> str:
+    def where(self, node: exp.Expr | None = None) -> str:
         """Returns the file and the line of a part of the query."""
         lines = [] if node is None else [
             int(each.meta["line"]) for each in node.walk() if "line" in each.meta
@@ -170,7 +171,7 @@ class Project:
 
 
 class Context(NamedTuple):
-    """Where a query stands: in which model, below which names of WITH, and what its rows are called.
+    """Where a query stands: in which model, below which WITH, and what its rows are called.
 
     `claimed`: whether its rows are those of which the engine claims a guarantee.
     """
@@ -203,15 +204,16 @@ class World:
 
     `claim`: what makes a mechanism of a query that an engine answers with noise. `unit`: the column
     of the privacy unit, as engines compare names; `shown`: as it is written. `policies`: the views
-    whose policies charge for what is asked of them. `draws`: the mechanisms; `drawn`: how often each
-    is drawn by what is being read; `notes`: what is not counted.
+    whose policies charge for what is asked of them. `draws`: the mechanisms; `drawn`: how often
+    each is drawn by what is being read; `notes`: what is not counted.
     """
 
     one_row = _ONE_ROW
 
     def __init__(
         self, spec: OpenSpec, answers: Answers, models: Mapping[tuple[str, ...], Model],
-        claim: Callable[[World, exp.Select, Context], Relation], policies: Mapping[tuple[str, ...], Any],
+        claim: Callable[[World, exp.Select, Context], Relation],
+        policies: Mapping[tuple[str, ...], Any],
     ) -> None:  # fmt: skip
         self.spec, self.answers, self.models, self.claim = spec, answers, models, claim
         self.policies = policies
@@ -243,23 +245,24 @@ class World:
         self, context: Context, values: Mapping[str, Value], says: str, where: str, name: str = "",
         asks: Mapping[str, str] = {},
     ) -> None:  # fmt: skip
-        """Notes a mechanism that the query draws; it is named by its model unless `name` is given."""
+        """Notes a mechanism that the query draws, named by its model unless `name` is given."""
         self.drawn[len(self.draws)] += 1
         self.draws.append(Draw(name or context.model.name, values, says, where, asks))
 
-    def refuse(self, context: Context, node: exp.Expression, says: str, hint: str = "") -> NoReturn:
+    def refuse(self, context: Context, node: exp.Expr, says: str, hint: str = "") -> NoReturn:
         """Raises Unconvertible with the file and the line of a part of a query."""
         raise Unconvertible(context.model.where(node), says, hint or None)
 
     def is_unit(self, lineage: Lineage) -> bool:
         """Returns whether a column is the privacy unit."""
-        there = isinstance(lineage, Origin) and lineage.table in self.people
-        return there and lineage.column == self.unit  # type: ignore[union-attr]
+        if not isinstance(lineage, Origin):
+            return False
+        return lineage.table in self.people and lineage.column == self.unit
 
     # --- datasets ---
 
     def dataset(
-        self, context: Context, node: exp.Expression, values: Mapping[str, Value], suffix: str = "",
+        self, context: Context, node: exp.Expr, values: Mapping[str, Value], suffix: str = "",
         says: str = "", **questions: str,
     ) -> str:  # fmt: skip
         """Writes a dataset of the query and returns its name. `says`: what is assumed; `questions`:
@@ -272,8 +275,8 @@ class World:
         return name
 
     def mapped(
-        self, context: Context, node: exp.Expression, below: Relation, kind: Value, suffix: str = "",
-        says: str = "", most: int | None = None, **questions: str,
+        self, context: Context, node: exp.Expr, below: Relation, kind: Value,
+        suffix: str = "", says: str = "", most: int | None = None, **questions: str,
     ) -> Relation:  # fmt: skip
         """Returns the relation that a map makes of another one. `most`: the rows of one unit."""
         values: dict[str, Value] = {"from": below.dataset, "map": kind}
@@ -281,11 +284,12 @@ class World:
         return replace(below, dataset=name, most=most)
 
     def own(
-        self, context: Context, node: exp.Expression, below: Relation, most: int | None, suffix: str = ""
+        self, context: Context, node: exp.Expr, below: Relation, most: int | None,
+        suffix: str = "",
     ) -> Relation:  # fmt: skip
         """Returns a root of its own, for rows that depend on all rows of their unit alone."""
         if below.mixed:
-            says = "rows of one unit push out those of another above, so that this is no root of its own"
+            says = "rows of one unit push out those of another above: this is no root of its own"
             self.refuse(context, node, f"{says}: {_MIXES}")
         given = self.answers.of("max_rows_per_unit", context.name + suffix)
         most = most if given is None else int(given)
@@ -339,7 +343,7 @@ class World:
         )
 
     def key(self, name: exp.Identifier | str, context: Context) -> str:
-        """Returns a name as its engine compares it: in lower case, but where it tells cases apart."""
+        """Returns a name as its engine compares it: in lower case, unless it tells cases apart."""
         if isinstance(name, str):
             name = exp.to_identifier(name)
         strategy = Dialect.get_or_raise(context.model.dialect or None).normalization_strategy
@@ -354,7 +358,7 @@ class World:
 
     # --- queries ---
 
-    def relation(self, query: exp.Expression, context: Context) -> Relation:
+    def relation(self, query: exp.Expr, context: Context) -> Relation:
         """Returns the rows of a query. Raises Unconvertible."""
         if isinstance(query, exp.Subquery):
             self.no_rest(query, context, "joins limit offset sample pivots")
@@ -368,28 +372,32 @@ class World:
             return Relation()
         self.refuse(context, query, f"{query.key.upper()} is not read here")
 
-    def with_tables(self, query: exp.Expression, context: Context) -> Context:
+    def with_tables(self, query: exp.Expr, context: Context) -> Context:
         """Returns the context below the WITH of a query."""
         found = query.args.get("with_")
         tables = dict(context.tables)
         for each in found.expressions if found is not None else ():
             below = context._replace(tables=dict(tables), name=each.alias, claimed=PLAIN)
             own = self.key(each.args["alias"].this, context)
-            if found.args.get("recursive") and any(
-                not table.db and table.name and self.key(table.name, context) == own
-                for table in each.this.find_all(exp.Table)
+            if (
+                found is not None
+                and found.args.get("recursive")
+                and any(
+                    not table.db and table.name and self.key(table.name, context) == own
+                    for table in each.this.find_all(exp.Table)
+                )
             ):
                 self.refuse(context, each, f"a recursive WITH: {_MIXES}")
             tables[own] = (each.this, below, self.names_of(each.args["alias"], context))
         return context._replace(tables=tables)
 
-    def names_of(self, alias: exp.Expression | None, context: Context) -> tuple[str, ...]:
+    def names_of(self, alias: exp.Expr | None, context: Context) -> tuple[str, ...]:
         """Returns the names that an alias gives to columns."""
         columns = [] if alias is None else alias.args.get("columns") or []
         return tuple(self.key(each, context) for each in columns)
 
     def remembered(
-        self, thing: object, context: Context, node: exp.Expression, make: Callable[[], Relation]
+        self, thing: object, context: Context, node: exp.Expr, make: Callable[[], Relation]
     ) -> Relation:
         """Returns a relation that is made once; its draws are counted each time that it is read."""
         if thing not in self._known:
@@ -427,12 +435,13 @@ class World:
         return self.read_model(model)
 
     def model_of(self, parts: tuple[str, ...]) -> Model | None:
-        """Returns the model that a name means: the whole name, or its end where that is qualified."""
+        """Returns the model that a name means: all of its name, or a qualified end of it."""
         if parts in self.models:
             return self.models[parts]
         fits = [
             each for key, each in self.models.items()
-            if min(len(key), len(parts)) > 1 and (key[-len(parts) :] == parts or parts[-len(key) :] == key)
+            if min(len(key), len(parts)) > 1
+            and (key[-len(parts) :] == parts or parts[-len(key) :] == key)
         ]  # fmt: skip
         return fits[0] if len(fits) == 1 else None
 
@@ -473,7 +482,7 @@ class World:
         return self.charged(found, model.key)
 
     def view(self, parts: tuple[str, ...], where: str, unit: str) -> Relation:
-        """Returns the rows of a view with a policy, of this project or not. Raises Unconvertible."""
+        """Returns the rows of a view with a policy, here or elsewhere. Raises Unconvertible."""
         model = self.models.get(parts)
         file, _, line = where.rpartition(":")
         context = Context(model or Model(parts[-1], None, file, first=int(line)), parts[-1], {})
@@ -512,10 +521,10 @@ class World:
 
     # --- the unit ---
 
-    def context_of(self, model: Model, node: exp.Expression) -> Context:
+    def context_of(self, model: Model, node: exp.Expr) -> Context:
         """Returns where a part of a model's query stands."""
         context = Context(model, model.name, {})
-        above: list[exp.Expression] = [node]
+        above: list[exp.Expr] = [node]
         while above[-1].parent is not None and above[-1] is not model.query:
             above.append(above[-1].parent)
         for each in reversed(above):
@@ -561,7 +570,7 @@ class World:
                     found.add(name)
         return found
 
-    def roots_in(self, query: exp.Expression, context: Context, name: str) -> set[str]:
+    def roots_in(self, query: exp.Expr, context: Context, name: str) -> set[str]:
         """Returns the names that a column of a query has in the tables outside of the project."""
         context = self.with_tables(query, context)
         if isinstance(query, exp.Subquery):
@@ -571,7 +580,9 @@ class World:
                 query.expression, context, name
             )
         found: set[str] = set()
-        for each in query.expressions if isinstance(query, exp.Select) else ():
+        if not isinstance(query, exp.Select):
+            return found
+        for each in query.expressions:
             inner = each.unalias().unnest()
             if isinstance(inner, exp.Star) or (
                 isinstance(inner, exp.Column) and isinstance(inner.this, exp.Star)
@@ -589,16 +600,14 @@ class World:
                 return self.roots_of(inner, query, context)
         return found
 
-    def rows_of_function(
-        self, node: exp.Expression, function: exp.Expression, context: Context
-    ) -> Relation:
+    def rows_of_function(self, node: exp.Expr, function: exp.Expr, context: Context) -> Relation:
         """Returns the rows of a function in FROM, which is public where it reads no column."""
         if function.find(exp.Column, exp.Query, exp.Table) is not None:
             self.refuse(context, node, f"a function in FROM: {_MIXES}")
         return Relation()
 
     def renamed(
-        self, below: Relation, names: tuple[str, ...], context: Context, node: exp.Expression
+        self, below: Relation, names: tuple[str, ...], context: Context, node: exp.Expr
     ) -> Relation:
         """Returns a relation whose columns have other names, in their order."""
         if not names or not below.private:
@@ -622,7 +631,7 @@ class World:
                 found += [each for each in self.flat(one) or () if each[0] not in other]  # type: ignore[operator]
         return [(name, None if below.nullable else each) for name, each in found]
 
-    def no_rest(self, node: exp.Expression, context: Context, words: str) -> None:
+    def no_rest(self, node: exp.Expr, context: Context, words: str) -> None:
         """Raises Unconvertible where a node has a part that is not read here."""
         for word in words.split():
             if node.args.get(word):
@@ -654,13 +663,13 @@ class World:
         same = {each.find(name)[1] for each in found}
         return same.pop() if len(same) == 1 else None
 
-    def unit_in(self, node: exp.Expression | None, scope: Scope, context: Context) -> bool:
+    def unit_in(self, node: exp.Expr | None, scope: Scope, context: Context) -> bool:
         """Returns whether an expression is the privacy unit."""
         node = node.unnest() if node is not None else None
         return isinstance(node, exp.Column) and self.is_unit(self.lineage(node, scope, context))
 
     def own_row(
-        self, node: exp.Expression, scope: Scope, context: Context, windows: bool = False
+        self, node: exp.Expr, scope: Scope, context: Context, windows: bool = False
     ) -> None:
         """Raises Unconvertible where an expression looks at more than its row and public tables.
 
@@ -684,8 +693,8 @@ class World:
 
     def sources(
         self, query: exp.Select, context: Context
-    ) -> tuple[Relation, Scope, list[exp.Expression]]:
-        """Returns the joined rows of FROM, their columns, and the conditions of WHERE that are left."""
+    ) -> tuple[Relation, Scope, list[exp.Expr]]:
+        """Returns the joined rows of FROM, their columns, and the conditions of WHERE."""
         where = query.args.get("where")
         conditions = (
             list(where.this.flatten())
@@ -705,7 +714,7 @@ class World:
             found = self.join(found, each, scope, conditions, context, suffix)
         return found, scope, conditions
 
-    def source(self, node: exp.Expression, scope: Scope, context: Context) -> Relation:
+    def source(self, node: exp.Expr, scope: Scope, context: Context) -> Relation:
         """Returns one item of FROM, and adds its columns to the scope."""
         alias = node.args.get("alias")
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
@@ -733,7 +742,7 @@ class World:
         return found
 
     def join(
-        self, left: Relation, join: exp.Expression, scope: Scope, conditions: list[exp.Expression],
+        self, left: Relation, join: exp.Expr, scope: Scope, conditions: list[exp.Expr],
         context: Context, suffix: str,
     ) -> Relation:  # fmt: skip
         """Returns the rows of a join."""
@@ -782,7 +791,7 @@ class World:
         most = None
         if left.most is not None and right.most is not None:
             most = left.most * right.most
-            most = max(most, *(each.most for each in (left, right) if side)) if side else most
+            most = max(most, left.most, right.most) if side else most
             most = max(most, left.most + right.most) if side == "FULL" else most
         either = replace(left, mixed=left.mixed or right.mixed)
         made = self.own(context, join, either, most, suffix)
@@ -790,7 +799,7 @@ class World:
         return replace(made, tables=tables, policies=policies, one_by=())
 
     def equality(
-        self, test: exp.Expression, right: str, scope: Scope, context: Context
+        self, test: exp.Expr, right: str, scope: Scope, context: Context
     ) -> tuple[str, Lineage, str, Lineage] | None:
         """Returns the columns that a condition makes equal, that of the table `right` second, with
         where they come from; None for another condition."""
@@ -803,7 +812,8 @@ class World:
             if not isinstance(each, exp.Column):
                 return None
             there = {right} & {self.key(each.args["table"], context)} if each.table else {
-                name for name, one in scope.sources.items() if one.find(self.key(each.this, context))[0]
+                name for name, one in scope.sources.items() if
+                one.find(self.key(each.this, context))[0]
             } & {right}  # fmt: skip
             found.append(
                 (self.key(each.this, context), self.lineage(each, scope, context), bool(there))
@@ -815,7 +825,7 @@ class World:
 
     def join_public(
         self, private: Relation, public: Relation, pairs: list[tuple[str, str]], alone: bool,
-        join: exp.Expression, context: Context, suffix: str,
+        join: exp.Expr, context: Context, suffix: str,
     ) -> Relation:  # fmt: skip
         """Returns private rows, each joined with rows of a public table, where the first column of
         each of `pairs` equals the second one; `alone`: one condition alone."""
@@ -839,7 +849,7 @@ class World:
         return self.mapped(context, join, private, kind, suffix, most=rows, **ask)
 
     def unnest(
-        self, left: Relation, join: exp.Expression, scope: Scope, context: Context, suffix: str
+        self, left: Relation, join: exp.Expr, scope: Scope, context: Context, suffix: str
     ) -> Relation:
         """Returns rows with the items of an array."""
         lateral = join if isinstance(join, exp.Lateral) else join.this
@@ -862,7 +872,7 @@ class World:
         return self.several(context, join, left, ask, suffix)
 
     def several(
-        self, context: Context, node: exp.Expression, below: Relation, ask: str, suffix: str
+        self, context: Context, node: exp.Expr, below: Relation, ask: str, suffix: str
     ) -> Relation:
         """Returns rows of which one row above gives several; `ask`: the question how many."""
         given = self.answers.of("max_rows", context.name + suffix)
@@ -886,7 +896,11 @@ class World:
             for each in (*conditions, *query.expressions, query.args.get("having")):
                 if each is not None:
                     self.own_row(each, scope, context, windows=True)
-            names = {one.column: name for name, one in shown if isinstance(one, Origin)}  # type: ignore[union-attr]
+            names = {
+                one.column: name
+                for name, one in shown
+                if isinstance(one, Origin) and isinstance(name, str)
+            }
             star = any(not isinstance(one, str) for one, _ in shown)
             keys = tuple(
                 frozenset(names.get(key, key) for key in each)
@@ -900,16 +914,14 @@ class World:
         steps += self.grouping(query, found, scope, context)
         steps += self.qualified(query, found, scope, context)
         found = self.after(steps, found)
-        shown = tuple(
+        columns: list[Any] = [
             (
                 one,
-                other._replace(on=found.dataset)
-                if isinstance(other, Rank) and not other.on
-                else other,
+                other._replace(on=other.on or found.dataset) if isinstance(other, Rank) else other,
             )
             for one, other in shown
-        )  # type: ignore[misc]
-        return replace(found, columns=shown, open="", nullable=False)
+        ]
+        return replace(found, columns=tuple(columns), open="", nullable=False)
 
     def after(self, steps: list[Step], found: Relation) -> Relation:
         """Returns the relation after some steps; the last one has the name of the query."""
@@ -968,7 +980,7 @@ class World:
                 found.append((name, self.lineage_of(inner, scope, context)))
         return tuple(found)
 
-    def lineage_of(self, node: exp.Expression, scope: Scope, context: Context) -> Lineage:
+    def lineage_of(self, node: exp.Expr, scope: Scope, context: Context) -> Lineage:
         """Returns where an expression comes from: a column, or a number of rows."""
         node = node.unnest()
         if isinstance(node, exp.Column):
@@ -994,10 +1006,10 @@ class World:
         return None
 
     def filters(
-        self, conditions: list[exp.Expression], found: Relation, scope: Scope, context: Context
+        self, conditions: list[exp.Expr], found: Relation, scope: Scope, context: Context
     ) -> list[Step]:
         """Returns the steps of the conditions of WHERE."""
-        caps, others, plain = list[Step](), list[Step](), list[exp.Expression]()
+        caps, others, plain = list[Step](), list[Step](), list[exp.Expr]()
         for each in conditions:
             number, rate = self.number_of(each, scope, context), self.rate_of(each)
             if number is not None and number[0].on == found.dataset:
@@ -1026,14 +1038,12 @@ class World:
         return caps + others
 
     def step(
-        self, context: Context, node: exp.Expression, kind: Value, below: Relation, suffix: str
+        self, context: Context, node: exp.Expr, kind: Value, below: Relation, suffix: str
     ) -> Relation:
         """Returns the relation that a map makes, with as many rows of a unit at most."""
         return self.mapped(context, node, below, kind, suffix, most=below.most)
 
-    def windowed(
-        self, context: Context, node: exp.Expression, below: Relation, suffix: str
-    ) -> Relation:
+    def windowed(self, context: Context, node: exp.Expr, below: Relation, suffix: str) -> Relation:
         """Returns rows that depend on several rows of their unit."""
         return self.own(context, node, below, below.most, suffix)
 
@@ -1058,7 +1068,7 @@ class World:
     def capped(
         self,
         context: Context,
-        node: exp.Expression,
+        node: exp.Expr,
         rank: Rank,
         most: int,
         below: Relation,
@@ -1082,7 +1092,7 @@ class World:
         return replace(made, mixed=True)
 
     def number_of(
-        self, test: exp.Expression, scope: Scope, context: Context, shown: Columns = ()
+        self, test: exp.Expr, scope: Scope, context: Context, shown: Columns = ()
     ) -> tuple[Rank, int] | None:
         """Returns what a condition such as `rn <= 3` keeps: which number of rows, and how many."""
         test = test.unnest()
@@ -1096,7 +1106,7 @@ class World:
         if rank is None and isinstance(left, exp.Column) and not left.table:
             rank = dict(each for each in shown if isinstance(each[0], str)).get(
                 self.key(left.this, context)
-            )  # type: ignore[misc,arg-type]
+            )
         if not isinstance(rank, Rank) or not isinstance(right, exp.Literal) or not right.is_int:
             return None
         most = int(right.name) - isinstance(test, exp.LT | exp.GT)
@@ -1104,7 +1114,7 @@ class World:
             less = most == 1
         return (rank, most) if less and most > 0 else None
 
-    def rate_of(self, test: exp.Expression) -> str | None:
+    def rate_of(self, test: exp.Expr) -> str | None:
         """Returns the chance of `RAND() < q`, None for another condition."""
         test = test.unnest()
         left, right = (test.left, test.right) if isinstance(test, exp.Binary) else (None, None)
@@ -1205,15 +1215,15 @@ class World:
         )
 
     def grouped(
-        self, context: Context, node: exp.Expression, alone: bool, below: Relation, suffix: str
+        self, context: Context, node: exp.Expr, alone: bool, below: Relation, suffix: str
     ) -> Relation:
-        """Returns one row for each unit (`alone`), or some rows that depend on those of their unit."""
+        """Returns one row for each unit (`alone`), or rows that depend on those of their unit."""
         if not alone:
             return self.own(context, node, below, below.most, suffix)
         kind: Value = {"kind": "group", "by": name_in_yaml(self.shown_unit)}
         return self.mapped(context, node, below, kind, suffix, most=1)
 
-    def keys(self, query: exp.Select, context: Context) -> list[exp.Expression]:
+    def keys(self, query: exp.Select, context: Context) -> list[exp.Expr]:
         """Returns what a SELECT groups by; numbers and names of its columns stand for these."""
         group = query.args.get("group")
         if group is None:
@@ -1282,7 +1292,7 @@ class World:
                     ),
                     Rank,
                 )
-            ]  # type: ignore[misc,arg-type]
+            ]
             if any(not any(self.is_unit(by) for _, by in one.by) for one in ranks):
                 self.refuse(context, each, f"a number of rows of several units: {_MIXES}")
         if others or (rest and not numbers):
@@ -1359,7 +1369,7 @@ class World:
         )
 
 
-def conjuncts(test: exp.Expression | None) -> list[exp.Expression]:
+def conjuncts(test: exp.Expr | None) -> list[exp.Expr]:
     """Returns the conditions that AND joins."""
     test = None if test is None else test.unnest()
     return [] if test is None else list(test.flatten()) if isinstance(test, exp.And) else [test]
@@ -1369,7 +1379,7 @@ def is_aggregate(query: exp.Select) -> bool:
     """Returns whether a SELECT aggregates rows itself, not in a window or a subquery."""
     if query.args.get("group") is not None or query.args.get("having") is not None:
         return True
-    waiting: list[exp.Expression] = list(query.expressions)
+    waiting: list[exp.Expr] = list(query.expressions)
     while waiting:
         each = waiting.pop()
         if isinstance(each, exp.AggFunc):

@@ -1,24 +1,25 @@
-"""SQL files: their statements, and plain aggregates as mechanisms whose noise is added elsewhere."""
+"""SQL files: their statements, and plain aggregates, to which noise is added elsewhere."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple, NoReturn
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from dpcompose.bridge.bigquery import Clause, Policy, cut, policies_in, view_of
-from dpcompose.bridge.open_spec import TODO, Value
-from dpcompose.bridge.relations import Context, Model, Project, Relation, World, is_aggregate
+from dpcompose.bridge.open_spec import Value
+from dpcompose.bridge.relations import Context, Model, Project, Relation, Scope, World, is_aggregate
 from dpcompose.bridge.values import Item, Unconvertible, exact, from_json
 from dpcompose.bridge.writer import name as name_in_yaml
-from dpcompose.errors import quoted
+from dpcompose.spec.reading import OPEN as TODO
 
 #: Parentheses, CASE and subqueries are nested so deep at most: sqlglot calls itself for each.
 MOST_NESTED = 40
@@ -32,7 +33,7 @@ _HOW = {"VIEW": "view", "TABLE": "table"}
 
 def parsed(
     text: str, dialect: str, where: Callable[[int], str]
-) -> list[tuple[exp.Expression, dict[str, Clause]]]:
+) -> list[tuple[exp.Expr, dict[str, Clause]]]:
     """Returns the statements of SQL, each with the clauses that were cut out of it.
 
     `where`: the place of a line. Raises Unconvertible.
@@ -68,7 +69,6 @@ def models_of(text: str, file: str, name: str, dialect: str) -> tuple[list[Model
     """
     models: list[Model] = []
     policies: list[Policy] = []
-    first = 1
     for statement, clauses in parsed(text, dialect, lambda line: f"{file}:{line}"):
         model = Model(name, None, file, dialect=dialect, clauses=clauses)
         where = model.where(statement)
@@ -106,7 +106,6 @@ def models_of(text: str, file: str, name: str, dialect: str) -> tuple[list[Model
                 assert target is not None
                 view = tuple(part.name for part in target.parts)
                 policies += policies_in(each.args["value"].name, view, where)
-        first = model.first
     return models, policies
 
 
@@ -159,7 +158,7 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
 
 
 def aggregate_of(
-    world: World, query: exp.Expression, context: Context
+    world: World, query: exp.Expr, context: Context
 ) -> tuple[exp.Select, Context, dict[str, str]] | None:
     """Returns the SELECT that aggregates what a query shows, where it stands, and the names of its
     columns; None for a query that shows rows, or noisy numbers."""
@@ -222,7 +221,7 @@ def _noisy(query: exp.Select) -> bool:
     return any(_presto(each) for item in query.expressions for each in item.find_all(exp.Anonymous))
 
 
-def _presto(node: exp.Expression) -> bool:
+def _presto(node: exp.Expr) -> bool:
     """Returns whether an expression is a noisy aggregate of Presto."""
     return isinstance(node, exp.Anonymous) and node.name.lower().startswith("noisy_")
 
@@ -267,7 +266,7 @@ def release_aggregates(
                     lambda below, suffix: world.step(context, query, "filter", below, suffix),
                 )
             )
-        for number in () if part is None or word == "having" else part.expressions:
+        for number in part.expressions if part is not None and word == "order" else ():
             at = number.this
             if (
                 isinstance(at, exp.Literal)
@@ -275,7 +274,7 @@ def release_aggregates(
                 and query.expressions[int(at.name) - 1 : int(at.name)]
                 and query.expressions[int(at.name) - 1].find(exp.AggFunc)
             ):
-                world.refuse(context, part, says)
+                world.refuse(context, number, says)
     keys = world.keys(query, context)
     if (
         any(each.find(exp.Anonymous) for each in keys)
@@ -286,13 +285,13 @@ def release_aggregates(
             ("_called", lambda below, suffix: world.several(context, query, below, ask, suffix))
         )
     found = world.after(steps, found)
-    for each in keys:
-        world.own_row(each, scope, context)
-        if world.unit_in(each, scope, context):
+    for key in keys:
+        world.own_row(key, scope, context)
+        if world.unit_in(key, scope, context):
             world.refuse(
                 context, query, "one group for each unit: the groups themselves tell who is there"
             )
-    reads, where = found.dataset, model.where(query)
+    reads = found.dataset
     blocks = ""
     if keys:
         shown = [
@@ -300,20 +299,14 @@ def release_aggregates(
         ]
         blocks = "_by_" + "_".join(names.get(each.lower(), each) for each in shown)
         groups = world.answers.of("groups", model.name)
-        ask = (
-            {}
-            if groups is not None
-            else {
-                "blocks": "which groups are published, each with noise, also where it is empty?"
-                + accepted(model, shown)
-            }
-        )
+        question = "which groups are published, each with noise, also where it is empty?"
+        asks = {} if groups is not None else {"blocks": question + accepted(model, shown)}
         spread: dict[str, Value] = {"by": "value", "blocks": world.spec.blocks(groups)}
         values: dict[str, Value] = {"from": reads, "partition": spread}
         at = context._replace(name=model.name)
         found = Relation(
             world.dataset(
-                at, query, values, blocks, "assumed: empty groups are published too", **ask
+                at, query, values, blocks, "assumed: empty groups are published too", **asks
             )
         )
         reads = f"{found.dataset}.*"
@@ -334,12 +327,12 @@ def accepted(model: Model, columns: list[str]) -> str:
 def release_one(
     world: World,
     model: Model,
-    node: exp.Expression,
+    node: exp.Expr,
     title: str,
     reads: str,
     grouped: bool,
     context: Context,
-    scope,
+    scope: Scope,
     blocks: str,
 ) -> None:
     """Makes a mechanism of one aggregate."""
@@ -375,12 +368,13 @@ def release_one(
                 )
             ):
                 world.notes.append(
-                    f"{where}: {title} of {model.name} is exact and not counted; published, it has no guarantee"
+                    f"{where}: {title} of {model.name} is exact and not counted; published, it has "
+                    "no guarantee"
                 )
                 return
             values |= {"mechanism": "laplace", "scale": TODO}
             asks["scale"] = (
-                f"which noise is added to {title}, outside of SQL? `noise:` of the answers names a mechanism"
+                f"which noise is added to {title}, outside of SQL? `noise:` of the answers names it"
             )
         else:
             for key, each in Item(given, f"noise of {title}").value.items():
@@ -390,7 +384,7 @@ def release_one(
         values["sensitivity"] = TODO if moved is None else number_in_spec(moved)
         if moved is None:
             asks["sensitivity"] = (
-                f"how far does one row move it? `bounds:` of the answers gives the range of its column"
+                "how far does one row move it? `bounds:` of the answers gives the range"
             )
         else:
             says += "; assumed: no NaN" if node.find(exp.Sum) else ""
@@ -402,7 +396,7 @@ def number_in_spec(value: Fraction) -> str:
     return str(value)
 
 
-def unit_counted(world: World, node: exp.Expression, scope, context: Context) -> bool:
+def unit_counted(world: World, node: exp.Expr, scope: Scope, context: Context) -> bool:
     """Returns whether an aggregate counts the units themselves."""
     distinct = node.this if isinstance(node, exp.Count) else None
     return (
@@ -413,7 +407,7 @@ def unit_counted(world: World, node: exp.Expression, scope, context: Context) ->
 
 
 def sensitivity(
-    world: World, model: Model, node: exp.Expression, context: Context, scope
+    world: World, model: Model, node: exp.Expr, context: Context, scope: Scope
 ) -> Fraction | None:
     """Returns how far one row moves an aggregate; None for a sum whose bounds are not known. Raises
     Unconvertible."""
@@ -454,20 +448,16 @@ def sensitivity(
         if isinstance(node.this, exp.Distinct):
             refuse("SUM(DISTINCT …): release a sum")
         return most_of(world, model, node.this, context)
-    words = {exp.Avg: "AVG: release SUM and COUNT, each with noise"}
+    if isinstance(node, exp.Avg):
+        refuse("AVG: release SUM and COUNT, each with noise")
     if isinstance(node, exp.AggFunc):
-        refuse(
-            words.get(
-                type(node),
-                f"{node.sql_name() if hasattr(node, 'sql_name') else node.key.upper()} is not bounded by one row",
-            )
-        )
+        refuse(f"{node.sql_name()} is not bounded by one row")
     if node.find(exp.AggFunc):
         refuse(f"{node.key.upper()} around an aggregate: do it after the noise")
     refuse("a column that is neither grouped nor aggregated")
 
 
-def literal(node: exp.Expression) -> Fraction | None:
+def literal(node: exp.Expr) -> Fraction | None:
     """Returns the value of a number, None for anything else."""
     node = node.unnest()
     if isinstance(node, exp.Neg):
@@ -480,7 +470,7 @@ def literal(node: exp.Expression) -> Fraction | None:
     return exact(node.name) if isinstance(node, exp.Literal) and node.is_number else None
 
 
-def most_of(world: World, model: Model, node: exp.Expression, context: Context) -> Fraction | None:
+def most_of(world: World, model: Model, node: exp.Expr, context: Context) -> Fraction | None:
     """Returns the largest amount of the values of an expression, None where it is not known."""
     node = node.unnest()
     value = literal(node)
@@ -497,13 +487,9 @@ def most_of(world: World, model: Model, node: exp.Expression, context: Context) 
             ),
             None,
         )
-        ends = [
-            literal(each)
-            for one in (node, inner)
-            if one is not None
-            for each in (one.this, *one.expressions)
-        ]
-        ends = [each for each in ends if each is not None]
+        both = [one for one in (node, inner) if one is not None]
+        found = [literal(each) for one in both for each in (one.this, *one.expressions)]
+        ends = [each for each in found if each is not None]
         if (
             inner is not None
             and len(ends) == 2
@@ -536,7 +522,7 @@ def most_of(world: World, model: Model, node: exp.Expression, context: Context) 
 
 
 def presto(
-    world: World, model: Model, node: exp.Expression, grouped: bool, context: Context, scope
+    world: World, model: Model, node: exp.Expr, grouped: bool, context: Context, scope: Scope
 ) -> dict[str, Value]:
     """Returns the keys of a noisy aggregate of Presto. Raises Unconvertible."""
     name, given = node.name.lower(), node.expressions
@@ -553,8 +539,8 @@ def presto(
             node,
             f"{name} with {len(given)} arguments has no bound of one row, or no fresh noise",
         )
-    numbers = [literal(each) for each in given[1:]]
-    if None in numbers or numbers[0] <= 0:
+    numbers = [value for each in given[1:] if (value := literal(each)) is not None]
+    if len(numbers) < len(given) - 1 or numbers[0] <= 0:
         world.refuse(context, node, "the noise and the bounds are positive numbers, written out")
     moved = Fraction(1) if counts else max(abs(numbers[1]), abs(numbers[2]))
     return {
@@ -578,7 +564,7 @@ class Budget(NamedTuple):
 
 
 def budgets_in(text: str, file: str) -> tuple[list[Budget], str]:
-    """Returns the privacy policies of Snowflake in SQL, and the SQL without their statements. Raises
+    """Returns the privacy policies of Snowflake, and the SQL without their statements. Raises
     Unconvertible."""
     if "privacy_budget" not in text.lower():
         return [], text
@@ -593,7 +579,7 @@ def budgets_in(text: str, file: str) -> tuple[list[Budget], str]:
     unit, tables, start, rest = "", list[str](), 0, list(text)
     for end in (*(at for at, word in enumerate(words) if word == ";"), len(words)):
         part = words[start:end]
-        pairs = list(zip(part, part[1:], strict=False))
+        pairs = list(pairwise(part))
         if ("PRIVACY", "POLICY") in pairs:
             for at, pair in enumerate(pairs, start):
                 if pair == ("ENTITY", "KEY") and at + 3 < end:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from sqlglot import exp
 
 from dpcompose.bridge import dbt, sql
 from dpcompose.bridge.answers import Answers
-from dpcompose.bridge.bigquery import Policy, claim, release_policies, unit_column
-from dpcompose.bridge.open_spec import TODO, OpenSpec, Value
-from dpcompose.bridge.relations import Context, Model, Relation, World
-from dpcompose.bridge.relations import Project
+from dpcompose.bridge.bigquery import claim, release_policies, unit_column
+from dpcompose.bridge.open_spec import OpenSpec
+from dpcompose.bridge.relations import Context, Model, Project, World
 from dpcompose.bridge.sql import aggregate_of, release_aggregates, release_budget
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.errors import nearest, quoted
+from dpcompose.spec.reading import OPEN as TODO
 
 #: Seconds that a project may take.
 MOST_SECONDS = 60
@@ -134,7 +133,7 @@ def _relations(project: Project) -> set[str]:
         for each in () if model.query is None else model.query.find_all(exp.Table, exp.CTE):
             if isinstance(each, exp.CTE):
                 found.add(each.alias)
-            else:
+            elif isinstance(each, exp.Table):
                 parts = [part.name for part in each.parts]
                 found |= {parts[-1], ".".join(parts), ".".join(parts[-2:])}
                 found |= {parts[-1].partition("__")[2], parts[-1].replace("__", ".", 1)}
@@ -210,7 +209,8 @@ def _release(world: World, model: Model) -> Counter[int]:
                 each.alias_or_name for each in select.expressions if each.find(exp.AggFunc)
             )
             world.notes.append(
-                f"{model.where(query)}: {model.name} ({titles}) is exact and not counted; published, it has no guarantee"
+                f"{model.where(query)}: {model.name} ({titles}) is exact and not counted; "
+                "published, it has no guarantee"
             )
             return Counter()
         release_aggregates(world, model, *found)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from dpcompose.bridge import Unconvertible, spec_of_text
+from dpcompose.bridge.recognition import Origin
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
 from dpcompose.commands.import_sql import import_sql, is_sql
 from dpcompose.commands.reading.inputs import Unreadable, name_of_file, read
@@ -42,7 +45,7 @@ def import_file(run: Run) -> ExitCode:
         _ = run.asked_deltas
         spec = spec_of_text(
             text,
-            None if run.origin is None else run.origin.value,
+            cast(Origin | None, None if run.origin is None else run.origin.value),
             relation=run.relation,
             deltas=run.deltas,
             contributions=run.contributions,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Iterable
 
 from dpcompose.bridge import Unconvertible
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
@@ -13,7 +11,7 @@ from dpcompose.commands.reading.inputs import STANDARD_INPUT, Unreadable, name_o
 from dpcompose.commands.run import Run
 from dpcompose.commands.writing.output import deliver
 from dpcompose.commands.writing.progress import Progress, waiting_stream
-from dpcompose.errors import Diagnostic, InvalidSpec, Span, printable
+from dpcompose.errors import InvalidSpec, printable
 from dpcompose.places import version
 
 #: A file has so many bytes at most, and a manifest.

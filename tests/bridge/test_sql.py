@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (queries stand on one line)
 """SQL as specs: the cases of the contract, what is asked and what is refused, and `--check`."""
 
 from __future__ import annotations

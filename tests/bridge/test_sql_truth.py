@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (queries stand on one line)
 """Random queries over random tables in DuckDB: with one person removed, no aggregate moves by more
 than the spec that `import` writes allows."""
 
@@ -93,7 +94,9 @@ def allowed(query: str) -> Fraction | None:
     """How far the aggregate may move in all groups together: the ε of noise of scale 1; None where
     there is no bound."""
     answers = Answers()
-    told = f"unit: person\nshops: {{public: true, unique: [kind]}}\nmany: {{public: true, max_rows: 2}}\n"
+    told = (
+        "unit: person\nshops: {public: true, unique: [kind]}\nmany: {public: true, max_rows: 2}\n"
+    )
     told += "".join(f"{each}: {{max_rows_per_unit: {MOST}}}\n" for each in TABLES)
     told += "q: {groups: 9, noise: {n: {mechanism: laplace, scale: 1}}}\n"
     answers.add_file(told.encode(), "answers.yaml")
