@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dpcompose.bridge.open_spec import Value
-from dpcompose.bridge.relations import CLAIMED, PUBLIC_GROUPS, Context, Relation, World
+from dpcompose.bridge.relations import CLAIMED, PUBLIC_GROUPS, SqlRows, Standing, World
 from dpcompose.bridge.values import Item, Unconvertible, from_json
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import quoted
@@ -159,7 +159,7 @@ def unit_column(clause: Clause) -> exp.Column | None:
     return found if isinstance(found, exp.Column) else None
 
 
-def claim(world: World, query: exp.Select, context: Context) -> Relation:
+def claim(world: World, query: exp.Select, context: Standing) -> SqlRows:
     """Makes a mechanism of a query with a clause, and returns its noisy rows. Raises
     Unconvertible."""
     clause = context.model.clauses[query.expressions[0].name]
@@ -225,7 +225,7 @@ def claim(world: World, query: exp.Select, context: Context) -> Relation:
             ):
                 refuse(f"{name} = {clause.options[name]} is above {key} = {limits[key]} of {view}")
     if policies and not charged:
-        return Relation(open=context.name)
+        return SqlRows(open=context.name)
     for name in ("epsilon", "delta"):
         if name not in numbers:
             refuse(f"the clause has no {name}, and reads more than a view with a policy")
@@ -250,7 +250,7 @@ def claim(world: World, query: exp.Select, context: Context) -> Relation:
             refuse(f"{each} is {quoted(other)}: a whole number or NULL is due")
     says.append("assumed: the engine keeps its claim")
     world.draw(context, values, "; ".join(says), where)
-    return Relation(open=context.name)
+    return SqlRows(open=context.name)
 
 
 def _split_of(query: exp.Select, epsilon: Fraction) -> str:
@@ -267,7 +267,7 @@ def _split_of(query: exp.Select, epsilon: Fraction) -> str:
 
 
 def _partition(
-    world: World, query: exp.Select, context: Context, found: Relation, where: str
+    world: World, query: exp.Select, context: Standing, found: SqlRows, where: str
 ) -> str:
     """Returns the partition of a query that does not bound in how many groups one unit is."""
     name = context.model.name

@@ -12,10 +12,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from dpcompose.bridge.answers import Answers
 from dpcompose.bridge.bigquery import Policy
-from dpcompose.bridge.relations import DBT, SOURCE, Model, Project
+from dpcompose.bridge.relations import DBT, SOURCE, Project, SqlModel
 from dpcompose.bridge.sql import models_of, parsed
+from dpcompose.bridge.sql_answers import Answers
 from dpcompose.bridge.values import Item, Unconvertible, from_json
 from dpcompose.errors import InvalidSpec, quoted
 from dpcompose.source import load
@@ -60,7 +60,7 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
     return found
 
 
-class Node:
+class DbtNode:
     """A model, seed or snapshot of dbt. `sql`: its query, in which tables are named as this module
     says, or why that is not known."""
 
@@ -74,9 +74,9 @@ class Node:
         self.own_output = False
 
 
-def _add(node: Node, dialect: str, found: Project) -> None:
+def _add(node: DbtNode, dialect: str, found: Project) -> None:
     """Adds the model of a node to a project."""
-    model = Model(node.name, None, node.file, node.kind, dialect, key=(DBT, node.name), dbt=True)
+    model = SqlModel(node.name, None, node.file, node.kind, dialect, key=(DBT, node.name), dbt=True)
     model.schema, model.own_output, model.tests = DBT, node.own_output, node.tests
     released = found.answers.of("released", node.name)
     model.released = node.released if released is None else released
@@ -131,7 +131,7 @@ def _add(node: Node, dialect: str, found: Project) -> None:
                 found.notes.append(f"{node.file}:1: the hook {quoted(hook[:80])} is not read")
 
 
-def _name_tables(model: Model, node: Node) -> None:
+def _name_tables(model: SqlModel, node: DbtNode) -> None:
     """Gives the tables of a query the names of this module; ephemeral models leave WITH."""
     assert model.query is not None
     for each in list(model.query.find_all(exp.CTE)):
@@ -158,7 +158,7 @@ def _name_tables(model: Model, node: Node) -> None:
 # --- manifests -----------------------------------------------------------------------------------
 
 
-def _of_manifest(name: str, text: str, found: Project) -> Iterator[Node]:
+def _of_manifest(name: str, text: str, found: Project) -> Iterator[DbtNode]:
     """Yields the nodes of a manifest. Raises Unconvertible."""
     tree = Item(from_json(text))
     version = re.search(r"/v(\d+)\.json", tree.at("metadata").at("dbt_schema_version").text())
@@ -178,7 +178,7 @@ def _of_manifest(name: str, text: str, found: Project) -> Iterator[Node]:
         full = f"{each.get('source_name')}__{each.get('name')}"
         _relate(relations, each.get("relation_name"), (SOURCE, full))
         _answer(found.answers, full, each, name)
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, DbtNode] = {}
     tests: list[Mapping[str, Any]] = []
     for key, each in _mapping(tree, "nodes").items():
         kind = each.get("resource_type")
@@ -188,7 +188,7 @@ def _of_manifest(name: str, text: str, found: Project) -> Iterator[Node]:
         if kind not in ("model", "seed", "snapshot") or config.get("enabled") is False:
             continue
         file = str(each.get("original_file_path") or name).replace("\\", "/")
-        node = Node(
+        node = DbtNode(
             str(each.get("name")),
             file,
             "seed" if kind == "seed" else str(config.get("materialized") or "view"),
@@ -262,7 +262,7 @@ def _answer(answers: Answers, relation: str, node: Mapping[str, Any], where: str
 
 
 def _test(
-    test: Mapping[str, Any], nodes: Mapping[str, Node], tree: Item, answers: Answers, where: str
+    test: Mapping[str, Any], nodes: Mapping[str, DbtNode], tree: Item, answers: Answers, where: str
 ) -> None:
     """Notes what a test that holds says of its column: no two rows share a value, or which ones."""
     config, meta = test.get("config") or {}, test.get("test_metadata") or {}
@@ -295,7 +295,7 @@ def _test(
 # --- folders -------------------------------------------------------------------------------------
 
 
-def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[Node]:
+def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[DbtNode]:
     """Yields the nodes of a project without a manifest. Raises Unconvertible."""
     settings: dict[str, Any] = {}
     tree: dict[str, Any] = {}
@@ -325,7 +325,7 @@ def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[Node]:
     for name, text in files.items():
         stem = name.rpartition("/")[2].rpartition(".")[0]
         if name.endswith(".csv"):
-            yield Node(stem, name, "seed")
+            yield DbtNode(stem, name, "seed")
         if not name.endswith(".sql") or "macros/" in f"{name}/" or "tests/" in f"{name}/":
             if "macros/" in name:
                 for macro in re.split(r"\{%-?\s*macro\s+", text)[1:]:
@@ -333,7 +333,7 @@ def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[Node]:
             continue
         own, where = said.get(stem, ({}, name))
         config = {**_folder_config(settings, name), **(own.get("config") or {})}
-        node = Node(stem, name, "view")
+        node = DbtNode(stem, name, "view")
         try:
             node.sql = _without_jinja(text, node, config)
         except Unconvertible as error:
@@ -372,7 +372,9 @@ def _folder_config(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
-def _columns(entry: Mapping[str, Any], relation: str, node: Node | None, answers: Answers) -> None:
+def _columns(
+    entry: Mapping[str, Any], relation: str, node: DbtNode | None, answers: Answers
+) -> None:
     """Notes what tests say of the columns of a model or a source."""
     for column in entry.get("columns") or []:
         for test in column.get("data_tests") or column.get("tests") or []:
@@ -396,7 +398,7 @@ def _names(text: str) -> list[str]:
     return [one or two for one, two in re.findall(r"'([^']*)'|\"([^\"]*)\"", text)]
 
 
-def _without_jinja(text: str, node: Node, config: dict[str, Any]) -> str:
+def _without_jinja(text: str, node: DbtNode, config: dict[str, Any]) -> str:
     """Returns SQL, on the same lines, in which the words of Jinja that are read here stand for
     tables or nothing. `config`: what `config(…)` sets is added. Raises Unconvertible."""
     pieces, at, blocks = [], 0, 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from dpcompose.bridge.sql_project import Written
+from dpcompose.bridge.sql_project import WrittenSpec
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path
 from dpcompose.source import Source, load
@@ -25,7 +25,7 @@ class Difference(NamedTuple):
     note: bool = False
 
 
-def differences(written: Written, spec: Source) -> list[Difference]:
+def differences(written: WrittenSpec, spec: Source) -> list[Difference]:
     """Returns the differences between what SQL says and a committed spec."""
     new = load(written.text, "<import>")
     return list(_compared(new, spec, written.places))

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect, NormalizationStrategy
 
-from dpcompose.bridge.answers import Answers
 from dpcompose.bridge.open_spec import OpenSpec, Value
+from dpcompose.bridge.sql_answers import Answers
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.errors import quoted
@@ -57,7 +57,7 @@ DBT, SOURCE = "dbt", "dbt_source"
 
 
 @dataclass(frozen=True)
-class Relation:
+class SqlRows:
     """Rows that a query gives. `dataset`: their name in the spec, empty where they are public.
 
     `columns`: each by its name, or the columns of another relation less some. `open`: any other
@@ -86,7 +86,7 @@ class Relation:
         """Returns whether the relation surely has a column, and where that comes from."""
         if self.open:
             return True, None if self.nullable else Origin(self.open, name)
-        stars: list[Relation] = []
+        stars: list[SqlRows] = []
         for one, other in self.columns:
             if not isinstance(one, str):
                 stars += [one] if name not in other else []  # type: ignore[operator]
@@ -112,13 +112,13 @@ class Relation:
 
 
 #: Columns by name, and all columns of relations less some.
-Columns: TypeAlias = "tuple[tuple[str, Lineage] | tuple[Relation, frozenset[str]], ...]"
+Columns: TypeAlias = "tuple[tuple[str, Lineage] | tuple[SqlRows, frozenset[str]], ...]"
 #: A step of a query: the end of its name, and what it makes of the relation before.
-Step: TypeAlias = tuple[str, Callable[[Relation, str], Relation]]
+Step: TypeAlias = tuple[str, Callable[[SqlRows, str], SqlRows]]
 
 
 @dataclass(eq=False)
-class Model:
+class SqlModel:
     """One query of a project, and how it is stored.
 
     `kind`: how it is stored, in dbt's words; `query` where it is run by itself. `clauses`: what was
@@ -160,7 +160,7 @@ class Project:
     `budgets`: limits of engines that document neither notion nor δ; `notes`: what was not read.
     """
 
-    models: list[Model] = field(default_factory=list)
+    models: list[SqlModel] = field(default_factory=list)
     policies: list[Any] = field(default_factory=list)
     budgets: list[Any] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -170,15 +170,15 @@ class Project:
     dialect: str = ""
 
 
-class Context(NamedTuple):
+class Standing(NamedTuple):
     """Where a query stands: in which model, below which WITH, and what its rows are called.
 
     `claimed`: whether its rows are those of which the engine claims a guarantee.
     """
 
-    model: Model
+    model: SqlModel
     name: str
-    tables: Mapping[str, tuple[exp.Query, Context, tuple[str, ...]]]
+    tables: Mapping[str, tuple[exp.Query, Standing, tuple[str, ...]]]
     claimed: str = PLAIN
 
 
@@ -195,7 +195,7 @@ class Draw(NamedTuple):
 class Scope(NamedTuple):
     """What the columns of one SELECT are columns of."""
 
-    sources: dict[str, Relation]
+    sources: dict[str, SqlRows]
     merged: dict[str, Lineage]
 
 
@@ -211,8 +211,8 @@ class World:
     one_row = _ONE_ROW
 
     def __init__(
-        self, spec: OpenSpec, answers: Answers, models: Mapping[tuple[str, ...], Model],
-        claim: Callable[[World, exp.Select, Context], Relation],
+        self, spec: OpenSpec, answers: Answers, models: Mapping[tuple[str, ...], SqlModel],
+        claim: Callable[[World, exp.Select, Standing], SqlRows],
         policies: Mapping[tuple[str, ...], Any],
     ) -> None:  # fmt: skip
         self.spec, self.answers, self.models, self.claim = spec, answers, models, claim
@@ -226,9 +226,9 @@ class World:
         self._reserved = {each.name: each for each in models.values()}
         self._names: set[str] = set()
         self._called: dict[object, str] = {}
-        self._known: dict[object, tuple[Relation, Counter[int]] | None] = {}
+        self._known: dict[object, tuple[SqlRows, Counter[int]] | None] = {}
 
-    def called(self, thing: object, name: str, front: str, owner: Model | None = None) -> str:
+    def called(self, thing: object, name: str, front: str, owner: SqlModel | None = None) -> str:
         """Returns the name of a dataset: a second one of a name gets `front` in front of it."""
         if thing not in self._called:
             tries = [name, *([f"{front}__{name}"] if front else [])]
@@ -242,14 +242,14 @@ class World:
         return self._called[thing]
 
     def draw(
-        self, context: Context, values: Mapping[str, Value], says: str, where: str, name: str = "",
+        self, context: Standing, values: Mapping[str, Value], says: str, where: str, name: str = "",
         asks: Mapping[str, str] = {},
     ) -> None:  # fmt: skip
         """Notes a mechanism that the query draws, named by its model unless `name` is given."""
         self.drawn[len(self.draws)] += 1
         self.draws.append(Draw(name or context.model.name, values, says, where, asks))
 
-    def refuse(self, context: Context, node: exp.Expr, says: str, hint: str = "") -> NoReturn:
+    def refuse(self, context: Standing, node: exp.Expr, says: str, hint: str = "") -> NoReturn:
         """Raises Unconvertible with the file and the line of a part of a query."""
         raise Unconvertible(context.model.where(node), says, hint or None)
 
@@ -262,7 +262,7 @@ class World:
     # --- datasets ---
 
     def dataset(
-        self, context: Context, node: exp.Expr, values: Mapping[str, Value], suffix: str = "",
+        self, context: Standing, node: exp.Expr, values: Mapping[str, Value], suffix: str = "",
         says: str = "", **questions: str,
     ) -> str:  # fmt: skip
         """Writes a dataset of the query and returns its name. `says`: what is assumed; `questions`:
@@ -275,18 +275,18 @@ class World:
         return name
 
     def mapped(
-        self, context: Context, node: exp.Expr, below: Relation, kind: Value,
+        self, context: Standing, node: exp.Expr, below: SqlRows, kind: Value,
         suffix: str = "", says: str = "", most: int | None = None, **questions: str,
-    ) -> Relation:  # fmt: skip
+    ) -> SqlRows:  # fmt: skip
         """Returns the relation that a map makes of another one. `most`: the rows of one unit."""
         values: dict[str, Value] = {"from": below.dataset, "map": kind}
         name = self.dataset(context, node, values, suffix, says, **questions)
         return replace(below, dataset=name, most=most)
 
     def own(
-        self, context: Context, node: exp.Expr, below: Relation, most: int | None,
+        self, context: Standing, node: exp.Expr, below: SqlRows, most: int | None,
         suffix: str = "",
-    ) -> Relation:  # fmt: skip
+    ) -> SqlRows:  # fmt: skip
         """Returns a root of its own, for rows that depend on all rows of their unit alone."""
         if below.mixed:
             says = "rows of one unit push out those of another above: this is no root of its own"
@@ -300,7 +300,7 @@ class World:
         name = self.dataset(context, node, values, suffix, says)
         return replace(below, dataset=name, most=most)
 
-    def outside(self, context: Context, table: exp.Table) -> Relation:
+    def outside(self, context: Standing, table: exp.Table) -> SqlRows:
         """Returns a table outside of the project."""
         parts = tuple(each.name for each in table.parts)
         plain, schema = parts[-1], parts[-2] if len(parts) > 1 else ""
@@ -310,7 +310,7 @@ class World:
         keys = self.one_by(context, *names)
         thing = ("table", parts)
         if self.answers.of("public", *names):
-            return Relation(open=self.called(thing, plain, schema), one_by=keys)
+            return SqlRows(open=self.called(thing, plain, schema), one_by=keys)
         most = self.answers.of("max_rows_per_unit", *names)
         most = (
             1
@@ -326,15 +326,15 @@ class World:
         ask = {} if self.unit else {"unit": "which column is the privacy unit (--unit)?"}
         where = context.model.where(table)
         self.spec.relation(name, values, f"from {where}", where, ask)
-        found = Relation(name, open=name, most=most, one_by=keys, tables=frozenset({name}))
+        found = SqlRows(name, open=name, most=most, one_by=keys, tables=frozenset({name}))
         return self.charged(found, parts)
 
-    def one_by(self, context: Context, *names: str) -> tuple[frozenset[str], ...]:
+    def one_by(self, context: Standing, *names: str) -> tuple[frozenset[str], ...]:
         """Returns sets of columns that no two rows of a relation share."""
         found = self.answers.keys_of(*names)
         return tuple(frozenset(self.key(each, context) for each in one) for one in found)
 
-    def charged(self, found: Relation, parts: tuple[str, ...]) -> Relation:
+    def charged(self, found: SqlRows, parts: tuple[str, ...]) -> SqlRows:
         """Returns a relation, which the policy of its view charges for if there is one."""
         if parts not in self.policies:
             return found
@@ -342,7 +342,7 @@ class World:
             found, tables=frozenset({".".join(parts)}), policies=frozenset({".".join(parts)})
         )
 
-    def key(self, name: exp.Identifier | str, context: Context) -> str:
+    def key(self, name: exp.Identifier | str, context: Standing) -> str:
         """Returns a name as its engine compares it: in lower case, unless it tells cases apart."""
         if isinstance(name, str):
             name = exp.to_identifier(name)
@@ -358,7 +358,7 @@ class World:
 
     # --- queries ---
 
-    def relation(self, query: exp.Expr, context: Context) -> Relation:
+    def relation(self, query: exp.Expr, context: Standing) -> SqlRows:
         """Returns the rows of a query. Raises Unconvertible."""
         if isinstance(query, exp.Subquery):
             self.no_rest(query, context, "joins limit offset sample pivots")
@@ -369,10 +369,10 @@ class World:
         if isinstance(query, exp.SetOperation):
             return self.set_operation(query, context)
         if isinstance(query, exp.Values):
-            return Relation()
+            return SqlRows()
         self.refuse(context, query, f"{query.key.upper()} is not read here")
 
-    def with_tables(self, query: exp.Expr, context: Context) -> Context:
+    def with_tables(self, query: exp.Expr, context: Standing) -> Standing:
         """Returns the context below the WITH of a query."""
         found = query.args.get("with_")
         tables = dict(context.tables)
@@ -391,14 +391,14 @@ class World:
             tables[own] = (each.this, below, self.names_of(each.args["alias"], context))
         return context._replace(tables=tables)
 
-    def names_of(self, alias: exp.Expr | None, context: Context) -> tuple[str, ...]:
+    def names_of(self, alias: exp.Expr | None, context: Standing) -> tuple[str, ...]:
         """Returns the names that an alias gives to columns."""
         columns = [] if alias is None else alias.args.get("columns") or []
         return tuple(self.key(each, context) for each in columns)
 
     def remembered(
-        self, thing: object, context: Context, node: exp.Expr, make: Callable[[], Relation]
-    ) -> Relation:
+        self, thing: object, context: Standing, node: exp.Expr, make: Callable[[], SqlRows]
+    ) -> SqlRows:
         """Returns a relation that is made once; its draws are counted each time that it is read."""
         if thing not in self._known:
             before = self.drawn.copy()
@@ -416,7 +416,7 @@ class World:
         self.drawn = self.drawn + known[1]
         return known[0]
 
-    def table(self, table: exp.Table, context: Context) -> Relation:
+    def table(self, table: exp.Table, context: Standing) -> SqlRows:
         """Returns the rows of a table: one of WITH, a model, or one outside of the project."""
         self.no_rest(table, context, "sample pivots when version joins")
         if not isinstance(table.this, exp.Identifier):
@@ -429,12 +429,12 @@ class World:
         model = self.model_of(tuple(each.name for each in table.parts))
         if model is context.model and model is not None:
             model.own_output = True
-            return Relation(open=model.name)
+            return SqlRows(open=model.name)
         if model is None:
             return self.outside(context, table)
         return self.read_model(model)
 
-    def model_of(self, parts: tuple[str, ...]) -> Model | None:
+    def model_of(self, parts: tuple[str, ...]) -> SqlModel | None:
         """Returns the model that a name means: all of its name, or a qualified end of it."""
         if parts in self.models:
             return self.models[parts]
@@ -445,13 +445,13 @@ class World:
         ]  # fmt: skip
         return fits[0] if len(fits) == 1 else None
 
-    def read_model(self, model: Model) -> Relation:
+    def read_model(self, model: SqlModel) -> SqlRows:
         """Returns the rows of a model. What it draws is charged where it is stored, if it is."""
         query = model.query
-        context, before = Context(model, model.name, {}), self.drawn
+        context, before = Standing(model, model.name, {}), self.drawn
         keys = self.one_by(context, model.name)
         if model.public or query is None:
-            return Relation(open=model.name, one_by=keys)
+            return SqlRows(open=model.name, one_by=keys)
         if model.inserted:
             says = (
                 f"{model.name} is a table that INSERT adds rows to: what else it holds is not known"
@@ -481,11 +481,11 @@ class World:
             found = replace(found, most=1)
         return self.charged(found, model.key)
 
-    def view(self, parts: tuple[str, ...], where: str, unit: str) -> Relation:
+    def view(self, parts: tuple[str, ...], where: str, unit: str) -> SqlRows:
         """Returns the rows of a view with a policy, here or elsewhere. Raises Unconvertible."""
         model = self.models.get(parts)
         file, _, line = where.rpartition(":")
-        context = Context(model or Model(parts[-1], None, file, first=int(line)), parts[-1], {})
+        context = Standing(model or SqlModel(parts[-1], None, file, first=int(line)), parts[-1], {})
         table = exp.Table(
             this=exp.to_identifier(parts[-1]),
             db=exp.to_identifier(parts[-2]) if len(parts) > 1 else None,
@@ -497,12 +497,12 @@ class World:
             )
         return found
 
-    def draws_of(self, model: Model) -> Counter[int]:
+    def draws_of(self, model: SqlModel) -> Counter[int]:
         """Returns how often each mechanism is drawn when a model, which was read, is run."""
         known = self._known.get(model)
         return Counter() if known is None else known[1]
 
-    def draws_others(self, model: Model) -> bool:
+    def draws_others(self, model: SqlModel) -> bool:
         """Returns whether a model holds a query that draws noise: its own, or that of an ephemeral
         model that it reads."""
         if model.clauses or model.query is None:
@@ -521,9 +521,9 @@ class World:
 
     # --- the unit ---
 
-    def context_of(self, model: Model, node: exp.Expr) -> Context:
+    def context_of(self, model: SqlModel, node: exp.Expr) -> Standing:
         """Returns where a part of a model's query stands."""
-        context = Context(model, model.name, {})
+        context = Standing(model, model.name, {})
         above: list[exp.Expr] = [node]
         while above[-1].parent is not None and above[-1] is not model.query:
             above.append(above[-1].parent)
@@ -534,7 +534,7 @@ class World:
                 context = self.with_tables(each, context)
         return context
 
-    def roots_of(self, column: exp.Column, query: exp.Select, context: Context) -> set[str]:
+    def roots_of(self, column: exp.Column, query: exp.Select, context: Standing) -> set[str]:
         """Returns the names that a column has in the tables outside of the project."""
         name, found = self.key(column.this, context), set[str]()
         first = query.args.get("from_")
@@ -558,7 +558,7 @@ class World:
                 if named is not None:
                     found |= self.roots_in(named[0], named[1], name)
                 elif model is not None and model is not context.model:
-                    below = Context(model, model.name, {})
+                    below = Standing(model, model.name, {})
                     found |= (
                         set()
                         if model.query is None or model.public
@@ -570,7 +570,7 @@ class World:
                     found.add(name)
         return found
 
-    def roots_in(self, query: exp.Expr, context: Context, name: str) -> set[str]:
+    def roots_in(self, query: exp.Expr, context: Standing, name: str) -> set[str]:
         """Returns the names that a column of a query has in the tables outside of the project."""
         context = self.with_tables(query, context)
         if isinstance(query, exp.Subquery):
@@ -600,15 +600,15 @@ class World:
                 return self.roots_of(inner, query, context)
         return found
 
-    def rows_of_function(self, node: exp.Expr, function: exp.Expr, context: Context) -> Relation:
+    def rows_of_function(self, node: exp.Expr, function: exp.Expr, context: Standing) -> SqlRows:
         """Returns the rows of a function in FROM, which is public where it reads no column."""
         if function.find(exp.Column, exp.Query, exp.Table) is not None:
             self.refuse(context, node, f"a function in FROM: {_MIXES}")
-        return Relation()
+        return SqlRows()
 
     def renamed(
-        self, below: Relation, names: tuple[str, ...], context: Context, node: exp.Expr
-    ) -> Relation:
+        self, below: SqlRows, names: tuple[str, ...], context: Standing, node: exp.Expr
+    ) -> SqlRows:
         """Returns a relation whose columns have other names, in their order."""
         if not names or not below.private:
             return below
@@ -619,7 +619,7 @@ class World:
         found = zip((*names, *rest), (each[1] for each in flat), strict=True)
         return replace(below, columns=tuple(found), open="", one_by=())
 
-    def flat(self, below: Relation) -> list[tuple[str, Lineage]] | None:
+    def flat(self, below: SqlRows) -> list[tuple[str, Lineage]] | None:
         """Returns all columns in their order, None where they are not known."""
         if below.is_open:
             return None
@@ -631,7 +631,7 @@ class World:
                 found += [each for each in self.flat(one) or () if each[0] not in other]  # type: ignore[operator]
         return [(name, None if below.nullable else each) for name, each in found]
 
-    def no_rest(self, node: exp.Expr, context: Context, words: str) -> None:
+    def no_rest(self, node: exp.Expr, context: Standing, words: str) -> None:
         """Raises Unconvertible where a node has a part that is not read here."""
         for word in words.split():
             if node.args.get(word):
@@ -642,7 +642,7 @@ class World:
 
     # --- columns ---
 
-    def lineage(self, column: exp.Column, scope: Scope, context: Context) -> Lineage:
+    def lineage(self, column: exp.Column, scope: Scope, context: Standing) -> Lineage:
         """Returns where a column comes from."""
         name = self.key(column.this, context)
         if column.table:
@@ -663,13 +663,13 @@ class World:
         same = {each.find(name)[1] for each in found}
         return same.pop() if len(same) == 1 else None
 
-    def unit_in(self, node: exp.Expr | None, scope: Scope, context: Context) -> bool:
+    def unit_in(self, node: exp.Expr | None, scope: Scope, context: Standing) -> bool:
         """Returns whether an expression is the privacy unit."""
         node = node.unnest() if node is not None else None
         return isinstance(node, exp.Column) and self.is_unit(self.lineage(node, scope, context))
 
     def own_row(
-        self, node: exp.Expr, scope: Scope, context: Context, windows: bool = False
+        self, node: exp.Expr, scope: Scope, context: Standing, windows: bool = False
     ) -> None:
         """Raises Unconvertible where an expression looks at more than its row and public tables.
 
@@ -692,8 +692,8 @@ class World:
     # --- FROM ---
 
     def sources(
-        self, query: exp.Select, context: Context
-    ) -> tuple[Relation, Scope, list[exp.Expr]]:
+        self, query: exp.Select, context: Standing
+    ) -> tuple[SqlRows, Scope, list[exp.Expr]]:
         """Returns the joined rows of FROM, their columns, and the conditions of WHERE."""
         where = query.args.get("where")
         conditions = (
@@ -705,7 +705,7 @@ class World:
         scope = Scope({}, {})
         first = query.args.get("from_")
         if first is None:
-            return Relation(), scope, conditions
+            return SqlRows(), scope, conditions
         found = self.source(first.this, scope, context)
         for number, each in enumerate(
             [*(query.args.get("joins") or ()), *(query.args.get("laterals") or ())]
@@ -714,7 +714,7 @@ class World:
             found = self.join(found, each, scope, conditions, context, suffix)
         return found, scope, conditions
 
-    def source(self, node: exp.Expr, scope: Scope, context: Context) -> Relation:
+    def source(self, node: exp.Expr, scope: Scope, context: Standing) -> SqlRows:
         """Returns one item of FROM, and adds its columns to the scope."""
         alias = node.args.get("alias")
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
@@ -726,7 +726,7 @@ class World:
         elif isinstance(node, exp.Subquery):
             found = self.relation(node, context._replace(name=f"{context.name}_in", claimed=PLAIN))
         elif isinstance(node, exp.Values):
-            found = Relation()
+            found = SqlRows()
         else:
             found = self.rows_of_function(node, node, context)
         found = self.renamed(found, self.names_of(alias, context), context, node)
@@ -742,9 +742,9 @@ class World:
         return found
 
     def join(
-        self, left: Relation, join: exp.Expr, scope: Scope, conditions: list[exp.Expr],
-        context: Context, suffix: str,
-    ) -> Relation:  # fmt: skip
+        self, left: SqlRows, join: exp.Expr, scope: Scope, conditions: list[exp.Expr],
+        context: Standing, suffix: str,
+    ) -> SqlRows:  # fmt: skip
         """Returns the rows of a join."""
         if isinstance(join, exp.Lateral) or isinstance(join.this, exp.Unnest | exp.Lateral):
             return self.unnest(left, join, scope, context, suffix)
@@ -799,7 +799,7 @@ class World:
         return replace(made, tables=tables, policies=policies, one_by=())
 
     def equality(
-        self, test: exp.Expr, right: str, scope: Scope, context: Context
+        self, test: exp.Expr, right: str, scope: Scope, context: Standing
     ) -> tuple[str, Lineage, str, Lineage] | None:
         """Returns the columns that a condition makes equal, that of the table `right` second, with
         where they come from; None for another condition."""
@@ -824,9 +824,9 @@ class World:
         return (*one[:2], *two[:2]) if two[2] and not one[2] else None
 
     def join_public(
-        self, private: Relation, public: Relation, pairs: list[tuple[str, str]], alone: bool,
-        join: exp.Expr, context: Context, suffix: str,
-    ) -> Relation:  # fmt: skip
+        self, private: SqlRows, public: SqlRows, pairs: list[tuple[str, str]], alone: bool,
+        join: exp.Expr, context: Standing, suffix: str,
+    ) -> SqlRows:  # fmt: skip
         """Returns private rows, each joined with rows of a public table, where the first column of
         each of `pairs` equals the second one; `alone`: one condition alone."""
         keys = {each for _, each in pairs}
@@ -849,8 +849,8 @@ class World:
         return self.mapped(context, join, private, kind, suffix, most=rows, **ask)
 
     def unnest(
-        self, left: Relation, join: exp.Expr, scope: Scope, context: Context, suffix: str
-    ) -> Relation:
+        self, left: SqlRows, join: exp.Expr, scope: Scope, context: Standing, suffix: str
+    ) -> SqlRows:
         """Returns rows with the items of an array."""
         lateral = join if isinstance(join, exp.Lateral) else join.this
         node = lateral.this if isinstance(lateral, exp.Lateral) else lateral
@@ -861,7 +861,7 @@ class World:
         alias = lateral.args.get("alias")
         name = self.key(alias.this, context) if alias is not None and alias.this else ""
         columns = (name, *self.names_of(alias, context))
-        scope.sources[name or f" {len(scope.sources)}"] = Relation(
+        scope.sources[name or f" {len(scope.sources)}"] = SqlRows(
             columns=tuple((each, None) for each in columns if each)
         )
         if not left.private:
@@ -872,8 +872,8 @@ class World:
         return self.several(context, join, left, ask, suffix)
 
     def several(
-        self, context: Context, node: exp.Expr, below: Relation, ask: str, suffix: str
-    ) -> Relation:
+        self, context: Standing, node: exp.Expr, below: SqlRows, ask: str, suffix: str
+    ) -> SqlRows:
         """Returns rows of which one row above gives several; `ask`: the question how many."""
         given = self.answers.of("max_rows", context.name + suffix)
         kind: dict[str, Value] = {
@@ -886,7 +886,7 @@ class World:
 
     # --- SELECT ---
 
-    def select(self, query: exp.Select, context: Context) -> Relation:
+    def select(self, query: exp.Select, context: Standing) -> SqlRows:
         """Returns the rows of a SELECT. Raises Unconvertible."""
         if query.expressions and query.expressions[0].name in context.model.clauses:
             return self.claim(self, query, context)
@@ -908,7 +908,7 @@ class World:
                 if not (query.args.get("joins") or query.args.get("laterals"))
                 and (star or each <= names.keys())
             )
-            return Relation(columns=shown, one_by=keys)
+            return SqlRows(columns=shown, one_by=keys)
         self.no_rest(query, context, "limit offset fetch connect match pivots sample windows")
         steps = self.filters(conditions, found, scope, context)
         steps += self.grouping(query, found, scope, context)
@@ -923,13 +923,13 @@ class World:
         ]
         return replace(found, columns=tuple(columns), open="", nullable=False)
 
-    def after(self, steps: list[Step], found: Relation) -> Relation:
+    def after(self, steps: list[Step], found: SqlRows) -> SqlRows:
         """Returns the relation after some steps; the last one has the name of the query."""
         for number, (suffix, step) in enumerate(steps):
             found = step(found, suffix if number < len(steps) - 1 or suffix == "_in" else "")
         return found
 
-    def shown(self, query: exp.Select, scope: Scope, context: Context) -> Columns:
+    def shown(self, query: exp.Select, scope: Scope, context: Standing) -> Columns:
         """Returns the columns of a SELECT."""
         found: list[Any] = []
         for each in query.expressions:
@@ -980,7 +980,7 @@ class World:
                 found.append((name, self.lineage_of(inner, scope, context)))
         return tuple(found)
 
-    def lineage_of(self, node: exp.Expr, scope: Scope, context: Context) -> Lineage:
+    def lineage_of(self, node: exp.Expr, scope: Scope, context: Standing) -> Lineage:
         """Returns where an expression comes from: a column, or a number of rows."""
         node = node.unnest()
         if isinstance(node, exp.Column):
@@ -1006,7 +1006,7 @@ class World:
         return None
 
     def filters(
-        self, conditions: list[exp.Expr], found: Relation, scope: Scope, context: Context
+        self, conditions: list[exp.Expr], found: SqlRows, scope: Scope, context: Standing
     ) -> list[Step]:
         """Returns the steps of the conditions of WHERE."""
         caps, others, plain = list[Step](), list[Step](), list[exp.Expr]()
@@ -1038,16 +1038,16 @@ class World:
         return caps + others
 
     def step(
-        self, context: Context, node: exp.Expr, kind: Value, below: Relation, suffix: str
-    ) -> Relation:
+        self, context: Standing, node: exp.Expr, kind: Value, below: SqlRows, suffix: str
+    ) -> SqlRows:
         """Returns the relation that a map makes, with as many rows of a unit at most."""
         return self.mapped(context, node, below, kind, suffix, most=below.most)
 
-    def windowed(self, context: Context, node: exp.Expr, below: Relation, suffix: str) -> Relation:
+    def windowed(self, context: Standing, node: exp.Expr, below: SqlRows, suffix: str) -> SqlRows:
         """Returns rows that depend on several rows of their unit."""
         return self.own(context, node, below, below.most, suffix)
 
-    def within(self, context: Context, node: exp.In, below: Relation, suffix: str) -> Relation:
+    def within(self, context: Standing, node: exp.In, below: SqlRows, suffix: str) -> SqlRows:
         """Returns the rows of the units that another query has as well."""
         before = set(self.spec.datasets)
         below_in = context._replace(name=f"{context.name}_sub", claimed=PLAIN)
@@ -1067,13 +1067,13 @@ class World:
 
     def capped(
         self,
-        context: Context,
+        context: Standing,
         node: exp.Expr,
         rank: Rank,
         most: int,
-        below: Relation,
+        below: SqlRows,
         suffix: str,
-    ) -> Relation:
+    ) -> SqlRows:
         """Returns the first rows of each unit, or of each value of other columns."""
         if len(rank.by) == 1 and self.is_unit(rank.by[0][1]):
             rows = most if below.most is None else min(most, below.most)
@@ -1092,7 +1092,7 @@ class World:
         return replace(made, mixed=True)
 
     def number_of(
-        self, test: exp.Expr, scope: Scope, context: Context, shown: Columns = ()
+        self, test: exp.Expr, scope: Scope, context: Standing, shown: Columns = ()
     ) -> tuple[Rank, int] | None:
         """Returns what a condition such as `rn <= 3` keeps: which number of rows, and how many."""
         test = test.unnest()
@@ -1133,7 +1133,7 @@ class World:
         )
 
     def grouping(
-        self, query: exp.Select, found: Relation, scope: Scope, context: Context
+        self, query: exp.Select, found: SqlRows, scope: Scope, context: Standing
     ) -> list[Step]:
         """Returns the step of GROUP BY or DISTINCT inside of a query, and what a function makes."""
         distinct, having = query.args.get("distinct"), query.args.get("having")
@@ -1215,15 +1215,15 @@ class World:
         )
 
     def grouped(
-        self, context: Context, node: exp.Expr, alone: bool, below: Relation, suffix: str
-    ) -> Relation:
+        self, context: Standing, node: exp.Expr, alone: bool, below: SqlRows, suffix: str
+    ) -> SqlRows:
         """Returns one row for each unit (`alone`), or rows that depend on those of their unit."""
         if not alone:
             return self.own(context, node, below, below.most, suffix)
         kind: Value = {"kind": "group", "by": name_in_yaml(self.shown_unit)}
         return self.mapped(context, node, below, kind, suffix, most=1)
 
-    def keys(self, query: exp.Select, context: Context) -> list[exp.Expr]:
+    def keys(self, query: exp.Select, context: Standing) -> list[exp.Expr]:
         """Returns what a SELECT groups by; numbers and names of its columns stand for these."""
         group = query.args.get("group")
         if group is None:
@@ -1247,7 +1247,7 @@ class World:
         return [each.unnest() for each in found]
 
     def qualified(
-        self, query: exp.Select, found: Relation, scope: Scope, context: Context
+        self, query: exp.Select, found: SqlRows, scope: Scope, context: Standing
     ) -> list[Step]:
         """Returns the steps of the windows of a query, and of QUALIFY."""
         qualify = query.args.get("qualify")
@@ -1309,7 +1309,7 @@ class World:
 
     # --- UNION ---
 
-    def set_operation(self, query: exp.SetOperation, context: Context) -> Relation:
+    def set_operation(self, query: exp.SetOperation, context: Standing) -> SqlRows:
         """Returns the rows of UNION, EXCEPT or INTERSECT."""
         branches = [(query.this, "_l"), (query.expression, "_r")]
         while (
@@ -1329,7 +1329,7 @@ class World:
             for each, suffix in branches
         ]
         if not any(each.private for each in found):
-            return Relation()
+            return SqlRows()
         self.no_rest(query, context, "limit offset")
         if not all(each.private for each in found):
             self.refuse(

@@ -16,7 +16,15 @@ from sqlglot.tokenizer_core import TokenType
 
 from dpcompose.bridge.bigquery import Clause, Policy, cut, policies_in, view_of
 from dpcompose.bridge.open_spec import Value
-from dpcompose.bridge.relations import Context, Model, Project, Relation, Scope, World, is_aggregate
+from dpcompose.bridge.relations import (
+    Project,
+    Scope,
+    SqlModel,
+    SqlRows,
+    Standing,
+    World,
+    is_aggregate,
+)
 from dpcompose.bridge.values import Item, Unconvertible, exact, from_json
 from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.spec.reading import OPEN as TODO
@@ -62,15 +70,15 @@ def parsed(
     return [(each, clauses) for each in found if each is not None]
 
 
-def models_of(text: str, file: str, name: str, dialect: str) -> tuple[list[Model], list[Policy]]:
+def models_of(text: str, file: str, name: str, dialect: str) -> tuple[list[SqlModel], list[Policy]]:
     """Returns the queries of a file and the policies that it sets. Raises Unconvertible.
 
     `name`: what a query of the file is called; a second one is `query 2`.
     """
-    models: list[Model] = []
+    models: list[SqlModel] = []
     policies: list[Policy] = []
     for statement, clauses in parsed(text, dialect, lambda line: f"{file}:{line}"):
-        model = Model(name, None, file, dialect=dialect, clauses=clauses)
+        model = SqlModel(name, None, file, dialect=dialect, clauses=clauses)
         where = model.where(statement)
         if isinstance(statement, exp.Create | exp.Insert) and isinstance(
             statement.expression, exp.Query | exp.Subquery
@@ -158,8 +166,8 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
 
 
 def aggregate_of(
-    world: World, query: exp.Expr, context: Context
-) -> tuple[exp.Select, Context, dict[str, str]] | None:
+    world: World, query: exp.Expr, context: Standing
+) -> tuple[exp.Select, Standing, dict[str, str]] | None:
     """Returns the SELECT that aggregates what a query shows, where it stands, and the names of its
     columns; None for a query that shows rows, or noisy numbers."""
     names: dict[str, str] | None = None
@@ -227,7 +235,7 @@ def _presto(node: exp.Expr) -> bool:
 
 
 def release_aggregates(
-    world: World, model: Model, query: exp.Select, context: Context, names: dict[str, str]
+    world: World, model: SqlModel, query: exp.Select, context: Standing, names: dict[str, str]
 ) -> None:
     """Makes a mechanism of each aggregate of a query. Raises Unconvertible."""
     found, scope, conditions = world.sources(query, context)
@@ -304,7 +312,7 @@ def release_aggregates(
         spread: dict[str, Value] = {"by": "value", "blocks": world.spec.blocks(groups)}
         values: dict[str, Value] = {"from": reads, "partition": spread}
         at = context._replace(name=model.name)
-        found = Relation(
+        found = SqlRows(
             world.dataset(
                 at, query, values, blocks, "assumed: empty groups are published too", **asks
             )
@@ -318,7 +326,7 @@ def release_aggregates(
         release_one(world, model, inner, title, reads, bool(keys), context, scope, blocks)
 
 
-def accepted(model: Model, columns: list[str]) -> str:
+def accepted(model: SqlModel, columns: list[str]) -> str:
     """Returns what a test of dbt says of the values of the columns that make groups."""
     said = [f"{each}: {', '.join(model.tests[each])}" for each in columns if each in model.tests]
     return f" accepted_values says {'; '.join(said)}" if said else ""
@@ -326,12 +334,12 @@ def accepted(model: Model, columns: list[str]) -> str:
 
 def release_one(
     world: World,
-    model: Model,
+    model: SqlModel,
     node: exp.Expr,
     title: str,
     reads: str,
     grouped: bool,
-    context: Context,
+    context: Standing,
     scope: Scope,
     blocks: str,
 ) -> None:
@@ -396,7 +404,7 @@ def number_in_spec(value: Fraction) -> str:
     return str(value)
 
 
-def unit_counted(world: World, node: exp.Expr, scope: Scope, context: Context) -> bool:
+def unit_counted(world: World, node: exp.Expr, scope: Scope, context: Standing) -> bool:
     """Returns whether an aggregate counts the units themselves."""
     distinct = node.this if isinstance(node, exp.Count) else None
     return (
@@ -407,7 +415,7 @@ def unit_counted(world: World, node: exp.Expr, scope: Scope, context: Context) -
 
 
 def sensitivity(
-    world: World, model: Model, node: exp.Expr, context: Context, scope: Scope
+    world: World, model: SqlModel, node: exp.Expr, context: Standing, scope: Scope
 ) -> Fraction | None:
     """Returns how far one row moves an aggregate; None for a sum whose bounds are not known. Raises
     Unconvertible."""
@@ -470,7 +478,7 @@ def literal(node: exp.Expr) -> Fraction | None:
     return exact(node.name) if isinstance(node, exp.Literal) and node.is_number else None
 
 
-def most_of(world: World, model: Model, node: exp.Expr, context: Context) -> Fraction | None:
+def most_of(world: World, model: SqlModel, node: exp.Expr, context: Standing) -> Fraction | None:
     """Returns the largest amount of the values of an expression, None where it is not known."""
     node = node.unnest()
     value = literal(node)
@@ -522,7 +530,7 @@ def most_of(world: World, model: Model, node: exp.Expr, context: Context) -> Fra
 
 
 def presto(
-    world: World, model: Model, node: exp.Expr, grouped: bool, context: Context, scope: Scope
+    world: World, model: SqlModel, node: exp.Expr, grouped: bool, context: Standing, scope: Scope
 ) -> dict[str, Value]:
     """Returns the keys of a noisy aggregate of Presto. Raises Unconvertible."""
     name, given = node.name.lower(), node.expressions
@@ -553,7 +561,7 @@ def presto(
 # --- budgets of other engines --------------------------------------------------------------------
 
 
-class Budget(NamedTuple):
+class EngineBudget(NamedTuple):
     """A limit of an engine that documents neither its notion nor its δ. `tables`: what it is on."""
 
     epsilon: str
@@ -563,7 +571,7 @@ class Budget(NamedTuple):
     window: str
 
 
-def budgets_in(text: str, file: str) -> tuple[list[Budget], str]:
+def budgets_in(text: str, file: str) -> tuple[list[EngineBudget], str]:
     """Returns the privacy policies of Snowflake, and the SQL without their statements. Raises
     Unconvertible."""
     if "privacy_budget" not in text.lower():
@@ -575,7 +583,7 @@ def budgets_in(text: str, file: str) -> tuple[list[Budget], str]:
             f"{file}:1", f"sqlglot does not read this: {str(error)[:200]}"
         ) from None
     words = [each.text.upper() for each in tokens]
-    found: list[Budget] = []
+    found: list[EngineBudget] = []
     unit, tables, start, rest = "", list[str](), 0, list(text)
     for end in (*(at for at, word in enumerate(words) if word == ";"), len(words)):
         part = words[start:end]
@@ -597,7 +605,7 @@ def budgets_in(text: str, file: str) -> tuple[list[Budget], str]:
                 }
                 line = tokens[words.index("PRIVACY_BUDGET", start)].line
                 found.append(
-                    Budget(
+                    EngineBudget(
                         given.get("BUDGET_LIMIT", "233"),
                         "",
                         (),
@@ -613,7 +621,7 @@ def budgets_in(text: str, file: str) -> tuple[list[Budget], str]:
     ], "".join(rest)
 
 
-def clean_rooms(text: str, file: str) -> list[Budget]:
+def clean_rooms(text: str, file: str) -> list[EngineBudget]:
     """Returns the budget in the JSON of AWS Clean Rooms. Raises Unconvertible."""
     waiting = [Item(from_json(text), file)]
     while waiting:
@@ -621,7 +629,7 @@ def clean_rooms(text: str, file: str) -> list[Budget]:
         if isinstance(item.value, dict):
             if "usersNoisePerQuery" in item.value:
                 return [
-                    Budget(
+                    EngineBudget(
                         item.at("epsilon").number(), "", ("collaboration",), f"{file}:1", "monthly"
                     )
                 ]
@@ -631,7 +639,7 @@ def clean_rooms(text: str, file: str) -> list[Budget]:
     return []
 
 
-def release_budget(world: World, budget: Budget) -> None:
+def release_budget(world: World, budget: EngineBudget) -> None:
     """Makes a skeleton of a mechanism of each table under a budget of another engine."""
     asks = {
         "delta": "which δ does the engine keep? its documentation names none",

@@ -10,11 +10,11 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from dpcompose.bridge import dbt, sql
-from dpcompose.bridge.answers import Answers
 from dpcompose.bridge.bigquery import claim, release_policies, unit_column
 from dpcompose.bridge.open_spec import OpenSpec
-from dpcompose.bridge.relations import Context, Model, Project, World
+from dpcompose.bridge.relations import Project, SqlModel, Standing, World
 from dpcompose.bridge.sql import aggregate_of, release_aggregates, release_budget
+from dpcompose.bridge.sql_answers import Answers
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.errors import nearest, quoted
 from dpcompose.spec.reading import OPEN as TODO
@@ -36,7 +36,7 @@ def read_project(
     return sql.read_files(files, dialect, found)
 
 
-class Written(NamedTuple):
+class WrittenSpec(NamedTuple):
     """A spec that was written: its text, its open questions, what was not counted, and the places
     that the parts of the spec are from."""
 
@@ -46,7 +46,7 @@ class Written(NamedTuple):
     places: Mapping[tuple[str | int, ...], str]
 
 
-class Refused(Exception):
+class RefusedSql(Exception):
     """All that has no sound word in specs: `refusals`, each with its place."""
 
     def __init__(self, refusals: Iterable[Unconvertible]) -> None:
@@ -59,8 +59,8 @@ def write(
     only: Collection[str] = (),
     deltas: Iterable[object] = (),
     step: Callable[[], object] = lambda: None,
-) -> Written:
-    """Returns the spec of a project. Raises Refused, and TimeoutError beyond `MOST_SECONDS`.
+) -> WrittenSpec:
+    """Returns the spec of a project. Raises RefusedSql, and TimeoutError beyond `MOST_SECONDS`.
 
     `only`: the names of the models that are released, all where it is empty; `step`: called after
     each.
@@ -93,7 +93,7 @@ def write(
     except Unconvertible as error:
         refusals.append(error)
     end = time.monotonic() + MOST_SECONDS
-    released: list[tuple[Model, Counter[int]]] = []
+    released: list[tuple[SqlModel, Counter[int]]] = []
     for model in wanted if not refusals or project.answers.unit or world.unit else ():
         if time.monotonic() > end:
             raise TimeoutError(f"the project takes more than {MOST_SECONDS} seconds")
@@ -121,8 +121,8 @@ def write(
         refusals.append(error)
     if refusals:
         unique = {(each.where, each.message): each for each in refusals}
-        raise Refused(unique.values())
-    return Written(text, spec.questions, [*project.notes, *world.notes], spec.places)
+        raise RefusedSql(unique.values())
+    return WrittenSpec(text, spec.questions, [*project.notes, *world.notes], spec.places)
 
 
 def _relations(project: Project) -> set[str]:
@@ -144,12 +144,12 @@ def _relations(project: Project) -> set[str]:
     return found
 
 
-def find_unit(world: World, models: Iterable[Model], project: Project) -> None:
+def find_unit(world: World, models: Iterable[SqlModel], project: Project) -> None:
     """Notes the one column that is the privacy unit in all tables. Raises Unconvertible where two
     queries have different ones."""
     said: dict[str, tuple[str, str]] = {}
-    base = Context(
-        Model("", None, "", dialect=next((each.dialect for each in project.models), "")), "", {}
+    base = Standing(
+        SqlModel("", None, "", dialect=next((each.dialect for each in project.models), "")), "", {}
     )
 
     def say(names: Iterable[str], shown: str, where: str) -> None:
@@ -173,7 +173,7 @@ def find_unit(world: World, models: Iterable[Model], project: Project) -> None:
         key = world.key(column_name, base)
         if found is not None and found.query is not None:
             say(
-                world.roots_in(found.query, Context(found, found.name, {}), key),
+                world.roots_in(found.query, Standing(found, found.name, {}), key),
                 column_name,
                 policy.where,
             )
@@ -189,7 +189,7 @@ def find_unit(world: World, models: Iterable[Model], project: Project) -> None:
         world.unit, world.shown_unit = key, shown
 
 
-def _release(world: World, model: Model) -> Counter[int]:
+def _release(world: World, model: SqlModel) -> Counter[int]:
     """Makes the mechanisms of a model, and returns how often each is drawn when it is run."""
     query = model.query
     if query is None or model.public or model.kind == "ephemeral":
@@ -200,7 +200,7 @@ def _release(world: World, model: Model) -> Counter[int]:
         world.notes.append(f"{model.error}; the model is not counted")
         return Counter()
     world.drawn = Counter()
-    context = Context(model, model.name, {})
+    context = Standing(model, model.name, {})
     found = aggregate_of(world, query, context)
     if found is not None:
         if model.dbt and not model.released and world.answers.of("noise", model.name) is None:
@@ -224,7 +224,7 @@ def _release(world: World, model: Model) -> Counter[int]:
     return drawn
 
 
-def _count(world: World, released: list[tuple[Model, Counter[int]]]) -> None:
+def _count(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
     """Writes each mechanism with its count: how often the models that draw it are run or read."""
     for number, draw in enumerate(world.draws):
         asks, values, says = dict(draw.asks), dict(draw.values), draw.says
@@ -252,7 +252,7 @@ def _count(world: World, released: list[tuple[Model, Counter[int]]]) -> None:
         world.spec.release(draw.name, values, says, draw.where, asks)
 
 
-def _runs(world: World, model: Model) -> int | None:
+def _runs(world: World, model: SqlModel) -> int | None:
     """Returns how often a model is run, or read if it is a view; None where that is not known."""
     given = world.answers.of("releases", model.name)
     if given is not None:

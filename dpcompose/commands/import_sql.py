@@ -44,8 +44,8 @@ def import_sql(run: Run) -> ExitCode:
         if given is not None:
             raise BadCall(f"--{option} is not for SQL, of which all rows of a unit are protected")
     try:
-        from dpcompose.bridge.answers import Answers
-        from dpcompose.bridge.sql_project import Refused, Written, read_project, write
+        from dpcompose.bridge.sql_answers import Answers
+        from dpcompose.bridge.sql_project import RefusedSql, WrittenSpec, read_project, write
     except ModuleNotFoundError as error:
         if error.name != "sqlglot":
             raise
@@ -61,11 +61,11 @@ def import_sql(run: Run) -> ExitCode:
                 answers.add_file(_text(run.answers, _MOST_BYTES).encode(), shown(run.answers))
             origin = None if run.origin is None else run.origin.value
             project = read_project(_files(run.file), origin, _dialect(run.dialect), answers)
-            written: Written = write(project, run.only, run.deltas, progress.step)
+            written: WrittenSpec = write(project, run.only, run.deltas, progress.step)
     except (Unreadable, TimeoutError) as error:
         complain(str(error))
         return ExitCode.USAGE
-    except Refused as error:
+    except RefusedSql as error:
         for each in error.refusals:
             complain_lines(f"dpcompose: {each.about('')}")
         return ExitCode.INVALID
@@ -142,7 +142,11 @@ def _files(path: str) -> dict[str, str]:
                 if each.lower().endswith((".sql", ".yml", ".yaml", ".json")) and not each.endswith(
                     ".dp.yaml"
                 ):
-                    found[name] = _text(file, _MOST_BYTES)
+                    text = _text(file, _MOST_BYTES)
+                    if not each.lower().endswith(".json") or any(
+                        f'"{word}"' in text for word in _SQL_JSON
+                    ):
+                        found[name] = text
                 elif each.lower().endswith(".csv"):
                     found[name] = ""
     if not any(name.lower().endswith((".sql", ".json")) for name in found):

@@ -12,10 +12,10 @@ import pytest
 from volume import seeds
 
 import dpcompose
-from dpcompose.bridge.answers import Answers
 from dpcompose.bridge.relations import Project
 from dpcompose.bridge.sql import read_files
-from dpcompose.bridge.sql_project import Refused, write
+from dpcompose.bridge.sql_answers import Answers
+from dpcompose.bridge.sql_project import RefusedSql, write
 
 duckdb: Any = pytest.importorskip("duckdb", reason="DuckDB runs the queries: pip install duckdb")
 
@@ -155,7 +155,7 @@ def test_no_aggregate_moves_by_more_than_the_spec_says(seed: int) -> None:
         query = query_of(dice)
         try:
             bound = allowed(query)
-        except Refused:
+        except RefusedSql:
             continue
         if bound is None:
             continue
