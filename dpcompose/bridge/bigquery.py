@@ -7,7 +7,6 @@ rules".
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -295,10 +294,9 @@ _RULES = ("differential_privacy_policy", "differentialPrivacyPolicy")
 
 
 def policies_in(
-    text: str, view: tuple[str, ...], where: str, times: int | None = 1
+    tree: Any, view: tuple[str, ...], where: str, times: int | None = 1
 ) -> Iterator[Policy]:
-    """Yields the policy in the JSON of a view's option. Raises Unconvertible."""
-    tree = from_json(text)
+    """Yields the policy in a view's option, which is JSON. Raises Unconvertible."""
     if not isinstance(tree, dict):
         raise Unconvertible(where, "a privacy policy is a mapping")
     for key, value in tree.items():
@@ -399,12 +397,12 @@ def release_policies(world: World, policies: list[Policy]) -> None:
 # --- the JSON of `bq show` -----------------------------------------------------------------------
 
 
-def view_of(text: str, where: str) -> tuple[tuple[str, ...], str, str]:
+def view_of(text: str, where: str) -> tuple[tuple[str, ...], str, Any]:
     """Returns a view as `bq show --format=prettyjson` prints it: its name, its query, and its
-    policy as JSON, empty without one. Raises Unconvertible."""
+    policy, None without one. Raises Unconvertible."""
     tree = Item(from_json(text), where)
     place, view = tree.at("tableReference"), tree.find("view") or tree.find("materializedView")
     parts = tuple(place.at(key).text() for key in ("projectId", "datasetId", "tableId"))
     policy = tree.find("privacyPolicy") or (view and view.find("privacyPolicy"))
     query = view.at("query").text() if view is not None else ""
-    return parts, query, json.dumps(policy.value) if policy is not None else ""
+    return parts, query, policy.value if policy is not None else None

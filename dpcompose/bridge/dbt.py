@@ -24,7 +24,8 @@ MOST_MODELS = 5000
 _OLDEST = 10
 _COMPILE = "run `dbt compile`, and give target/manifest.json"
 _OPENS = re.compile(r"\{[{%#]")
-_INSIDE = re.compile(r"(?:\"[^\"]*\"|'[^']*'|[^'\"}%]|[}%](?!\}))*")
+#: Texts in a tag, and the signs that may end it.
+_PARTS = re.compile(r"\"[^\"]*\"|'[^']*'|[{}]|%(?=\})")
 _CALL = re.compile(
     r"(ref|source)\(\s*((?:'[^']*'|\"[^\"]*\")(?:\s*,\s*(?:'[^']*'|\"[^\"]*\"))?)\s*\)"
 )
@@ -449,10 +450,15 @@ def _tags(text: str, file: str) -> Iterator[tuple[int, int]]:
     """Yields where each tag of Jinja begins and ends. Raises Unconvertible without an end."""
     found = _OPENS.search(text)
     while found is not None:
-        close = {"{": "}}", "%": "%}", "#": "#}"}[found[0][1]]
-        inside = _INSIDE.match(text, found.end())
-        end = text.find(close, found.end()) if close == "#}" or inside is None else inside.end()
-        if end < 0 or not text.startswith(close, end):
+        end = text.find("#}", found.end()) if found[0] == "{#" else -1
+        depth = 0
+        for part in _PARTS.finditer(text, found.end()) if found[0] != "{#" else ():
+            closes = "}}" if found[0] == "{{" else "%}"
+            if not depth and text.startswith(closes, part.start()):
+                end = part.start()
+                break
+            depth += (part[0] == "{") - (part[0] == "}")
+        if end < 0:
             line = text.count("\n", 0, found.start()) + 1
             raise Unconvertible(f"{file}:{line}", "a tag of Jinja is not closed", _COMPILE)
         yield found.start(), end + 2

@@ -30,6 +30,13 @@ _ONE_ROW = frozenset("bigquery snowflake presto trino athena tsql mysql sqlite o
 _MAKES_ROWS = (exp.UDTF, exp.Explode, exp.GenerateSeries, exp.Inline)
 #: What a SELECT is of: nothing special, a claim of the engine, one for groups that are public.
 PLAIN, CLAIMED, PUBLIC_GROUPS = "", "claim", "public groups"
+#: Dialects whose RAND() is drawn for each row, uniform from 0 to 1; in others it is a whole number, or
+#: one for the whole query. Without a dialect that is assumed, and printed.
+_UNIFORM = frozenset(
+    " bigquery googlesql duckdb postgres redshift presto trino athena spark databricks mysql".split(
+        " "
+    )
+)
 _RANDOM = (exp.Rand, exp.Randn)
 
 
@@ -1011,7 +1018,8 @@ class World:
         """Returns the steps of the conditions of WHERE."""
         caps, others, plain = list[Step](), list[Step](), list[exp.Expr]()
         for each in conditions:
-            number, rate = self.number_of(each, scope, context), self.rate_of(each)
+            number = self.number_of(each, scope, context)
+            rate = self.rate_of(each) if context.model.dialect in _UNIFORM else None
             if number is not None and number[0].on == found.dataset:
                 caps.append(("_cap", partial(self.capped, context, each, *number)))
             elif (
@@ -1022,7 +1030,8 @@ class World:
                 others.append(("_in", partial(self.within, context, each)))
             elif rate is not None:
                 kind: Value = {"kind": "sample", "poisson": rate}
-                others.append(("_sample", partial(self.step, context, each, kind)))
+                says = "assumed: RAND() is drawn for each row, uniform from 0 to 1"
+                others.append(("_sample", partial(self.step, context, each, kind, says=says)))
             else:
                 self.own_row(each, scope, context)
                 tables = (
@@ -1038,10 +1047,11 @@ class World:
         return caps + others
 
     def step(
-        self, context: Standing, node: exp.Expr, kind: Value, below: SqlRows, suffix: str
-    ) -> SqlRows:
+        self, context: Standing, node: exp.Expr, kind: Value, below: SqlRows, suffix: str,
+        says: str = "",
+    ) -> SqlRows:  # fmt: skip
         """Returns the relation that a map makes, with as many rows of a unit at most."""
-        return self.mapped(context, node, below, kind, suffix, most=below.most)
+        return self.mapped(context, node, below, kind, suffix, says, most=below.most)
 
     def windowed(self, context: Standing, node: exp.Expr, below: SqlRows, suffix: str) -> SqlRows:
         """Returns rows that depend on several rows of their unit."""

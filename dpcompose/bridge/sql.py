@@ -113,7 +113,7 @@ def models_of(text: str, file: str, name: str, dialect: str) -> tuple[list[SqlMo
                 target = statement.find(exp.Table)
                 assert target is not None
                 view = tuple(part.name for part in target.parts)
-                policies += policies_in(each.args["value"].name, view, where)
+                policies += policies_in(from_json(each.args["value"].name), view, where)
     return models, policies
 
 

@@ -329,6 +329,51 @@ def test_help_says_what_the_exit_codes_mean() -> None:
     assert "1 written with open questions" in says and "3 refused by name" in says
 
 
+def test_the_json_of_bq_show_and_of_clean_rooms(home: Path) -> None:
+    policy = {"privacyUnitColumn": "pupil", "epsilonBudget": 10, "deltaBudget": 2e-5}
+    view = {
+        "query": "select * from `p.school.exams`",
+        "privacyPolicy": {"differentialPrivacyPolicy": policy},
+    }
+    place = {"projectId": "p", "datasetId": "shared", "tableId": "exams"}
+    Path("v.json").write_text(json.dumps({"tableReference": place, "view": view}))
+    result = run("import", "v.json")
+    assert (
+        result.exit_code == 1
+        and "a subscriber may ask for max_groups_contributed = NULL" in result.stderr
+    )
+    Path("a.yaml").write_text("exams: {max_groups: 3}\n")
+    result = run("import", "v.json", "--answers", "a.yaml")
+    assert result.exit_code == 0 and "epsilon: 10, delta: 2e-05, count: 3}" in result.stdout
+    Path("c.json").write_text('{"differentialPrivacy": {"epsilon": 3, "usersNoisePerQuery": 40}}')
+    result = run("import", "c.json", "--unit", "person")
+    assert result.exit_code == 1 and result.stderr.count("open: ") == 3
+
+
+def test_random_numbers_of_other_dialects_amplify_nothing(home: Path) -> None:
+    Path("q.sql").write_text("select count(*) as n from t where random() < 0.1")
+    for dialect, kind in (
+        ("postgres", "poisson: 0.1"),
+        ("snowflake", "map: filter"),
+        ("tsql", "map: filter"),
+    ):
+        result = run("import", "q.sql", "--unit", "p", "--dialect", dialect)
+        assert kind in result.stdout
+
+
+def test_two_units_are_two_specs(home: Path) -> None:
+    Path("p").mkdir()
+    for unit in ("rider", "owner"):
+        clause = DP.replace("= p)", f"= {unit})")
+        Path(f"p/{unit}.sql").write_text(f"{clause} count(*) n from t")
+    result = run("import", "p")
+    assert result.exit_code == 3 and "--only makes two specs" in result.stderr
+    assert "the privacy unit is `rider` here and `owner` at p/owner.sql:1" in result.stderr
+    result = run("import", "p", "--only", "rider")
+    assert result.exit_code == 0 and "unit: rider" in result.stdout
+    assert run("import", "p", "--only", "ridr").exit_code == 3
+
+
 # --- dbt -----------------------------------------------------------------------------------------
 
 PROJECT = {
@@ -362,6 +407,33 @@ def test_a_project_of_dbt(home: Path) -> None:
         assert "stg_orders: {from: raw__orders, map: filter}" in text
         assert "max_rows: 1, column: region_id" in text
         assert run("analyze", "x.dp.yaml", "--quiet").stdout == "epsilon=1\n"  # 4 · 5 rows / 20
+
+
+def test_draws_of_ephemeral_models_and_rows_of_incremental_ones(home: Path) -> None:
+    """An ephemeral model is drawn by its readers, each time that they name it; a table to which each
+    run adds rows holds more rows of a unit than its source."""
+    clause = DP.replace("= p)", "= user_id)") + "day, count(*) n from {{ ref('stg') }} group by 1"
+    files = {
+        "dbt_project.yml": 'name: p\nversion: "1.0"\n',
+        "models/stg.sql": "{{ config(materialized='incremental') }} select user_id, day from {{ source('raw', 'ev') }}",
+        "models/e.sql": "{{ config(materialized='ephemeral') }}\n" + clause,
+        "models/r.sql": "{{ config(materialized='table', meta={'dpcompose': {'releases': 3}}) }}\n"
+        "select a.day from {{ ref('e') }} a join {{ ref('e') }} b on a.day = b.day",
+    }
+    for name, text in files.items():
+        file = home / "p" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    result = run("import", "p")
+    assert result.exit_code == 0, result.output
+    assert "stg_stored: {unit: user_id}" in result.stdout
+    assert "reads: stg_stored, notion: approx, epsilon: 1, delta: 1e-6, count: 6}" in result.stdout
+    (home / "p/models/stg.sql").write_text(
+        files["models/stg.sql"]
+        + " {% if is_incremental() %} where day > (select max(day) from {{ this }}) {% endif %}"
+    )
+    result = run("import", "p")
+    assert result.exit_code == 3 and "rows of several units that it wrote before" in result.stderr
 
 
 @pytest.mark.parametrize(

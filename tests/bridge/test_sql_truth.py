@@ -45,7 +45,7 @@ def query_of(dice: random.Random) -> str:
     def some(table: str) -> str:
         """A query over a table with these columns, which keeps them."""
         other = base()
-        way = dice.randint(0, 11)
+        way = dice.randint(0, 15)
         names = ", ".join(columns)
         if way <= 2:
             return capped(table)
@@ -68,6 +68,22 @@ def query_of(dice: random.Random) -> str:
             return f"select min(id) as id, person, day, max(kind) as kind, sum(x) as x from {table} group by person, day"
         if way == 10:
             return f"select {names.replace('x', 'sum(x) over (partition by person) as x')} from {table}"
+        if way == 12:
+            side = dice.choice(["full", "right", "inner", "left"])
+            shown = "coalesce(t.id, o.id) as id, person, coalesce(o.day, t.day) as day"
+            return (
+                f"select {shown}, t.kind, t.x from {table} t {side} join {other} o using (person)"
+            )
+        if way == 13:
+            word = dice.choice(["except", "intersect", "union", "except all"])
+            shown = "person, day, kind, x, 0 as id"
+            return f"select {shown} from {table} {word} select {shown} from {other}"
+        if way == 14:
+            return f"select distinct 1 as id, person, day, kind, x from {table}"
+        if way == 15:
+            number = "row_number() over (partition by person, day order by id) as rn"
+            inner = f"select *, {number} from {table}"
+            return f"select {names} from ({inner}) where rn {dice.choice(['= 2', '<= 1', '> 1'])}"
         return f"select min(id) as id, person, max(day) as day, min(kind) as kind, sum(x) as x from {table} group by 2"
 
     last = base()
