@@ -30,8 +30,8 @@ _ONE_ROW = frozenset("bigquery snowflake presto trino athena tsql mysql sqlite o
 _MAKES_ROWS = (exp.UDTF, exp.Explode, exp.GenerateSeries, exp.Inline)
 #: What a SELECT is of: nothing special, a claim of the engine, one for groups that are public.
 PLAIN, CLAIMED, PUBLIC_GROUPS = "", "claim", "public groups"
-#: Dialects whose RAND() is drawn for each row, uniform from 0 to 1; in others it is a whole number, or
-#: one for the whole query. Without a dialect that is assumed, and printed.
+#: Dialects whose RAND() is drawn for each row, uniform from 0 to 1; in others it is a whole number,
+#: or one for the whole query. Without a dialect that is assumed, and printed.
 _UNIFORM = frozenset(
     " bigquery googlesql duckdb postgres redshift presto trino athena spark databricks mysql".split(
         " "
@@ -1088,7 +1088,8 @@ class World:
         if len(rank.by) == 1 and self.is_unit(rank.by[0][1]):
             rows = most if below.most is None else min(most, below.most)
             kind: Value = {"kind": "cap", "rows": str(most), "keep": rank.keep}
-            return self.mapped(context, node, below, kind, suffix, most=rows)
+            says = "assumed: no row of another unit decides a tie of the order"
+            return self.mapped(context, node, below, kind, suffix, says, most=rows)
         if any(self.is_unit(each) for _, each in rank.by):
             return self.own(context, node, below, below.most, suffix)
         if not rank.by:

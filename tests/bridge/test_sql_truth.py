@@ -21,6 +21,7 @@ duckdb: Any = pytest.importorskip("duckdb", reason="DuckDB runs the queries: pip
 
 TABLES = ("web", "app", "logs")
 PEOPLE = range(4)
+ORDER = "id, day, kind, x"  # what ties are left are of equal rows
 MOST = 4  # rows of a person in a table
 
 
@@ -36,9 +37,11 @@ def query_of(dice: random.Random) -> str:
         by = dice.choice(["person", "person", "person", "day"])
         most = dice.randint(1, 3)
         if dice.random() < 0.5:
-            return f"select * from {table} qualify row_number() over (partition by {by} order by id) <= {most}"
+            return f"select * from {table} qualify row_number() over (partition by {by} order by {ORDER}) <= {most}"
         test = dice.choice([f"rn <= {most}", f"rn < {most + 1}", "rn = 1", f"{most} >= rn"])
-        inner = f"select *, row_number() over (partition by {by} order by id) as rn from {table}"
+        inner = (
+            f"select *, row_number() over (partition by {by} order by {ORDER}) as rn from {table}"
+        )
         more = dice.choice(["", "", " where x > 0"])
         return f"select {', '.join(columns)} from ({inner}{more}) where {test}"
 
@@ -81,7 +84,7 @@ def query_of(dice: random.Random) -> str:
         if way == 14:
             return f"select distinct 1 as id, person, day, kind, x from {table}"
         if way == 15:
-            number = "row_number() over (partition by person, day order by id) as rn"
+            number = f"row_number() over (partition by person, day order by {ORDER}) as rn"
             inner = f"select *, {number} from {table}"
             return f"select {names} from ({inner}) where rn {dice.choice(['= 2', '<= 1', '> 1'])}"
         return f"select min(id) as id, person, max(day) as day, min(kind) as kind, sum(x) as x from {table} group by 2"
