@@ -39,7 +39,9 @@ class OpenSpec:
     ) -> None:  # fmt: skip
         """Adds a dataset. `says`: its comment; `where`: the file and line that it comes from;
         `questions`: those behind its TODOs, by the key."""
-        self.datasets.setdefault(title, (values, says, where, questions))
+        known = self.datasets.setdefault(title, (values, says, where, questions))
+        if known[0] != values:
+            raise Unconvertible(where, f"the dataset {title} would be made in two ways")
 
     def release(
         self, title: str, values: Mapping[str, Value], says: str, where: str,

@@ -232,6 +232,7 @@ class World:
         self.people: dict[str, str] = {}
         self._reserved = {each.name: each for each in models.values()}
         self._names: set[str] = set()
+        self._parts: dict[int, exp.Expr] = {}
         self._called: dict[object, str] = {}
         self._known: dict[object, tuple[SqlRows, Counter[int]] | None] = {}
 
@@ -247,6 +248,12 @@ class World:
             self._names.add(free)
             self._called[thing] = free
         return self._called[thing]
+
+    def same(self, node: exp.Expr) -> int:
+        """Returns what is the same for one part of a query alone: sqlglot's parts are equal where
+        their text is, which says nothing of the tables around them."""
+        self._parts[id(node)] = node  # as long as it is kept no other part has its number
+        return id(node)
 
     def draw(
         self, context: Standing, values: Mapping[str, Value], says: str, where: str, name: str = "",
@@ -276,7 +283,8 @@ class World:
         what stands behind each TODO."""
         front = context.model.name
         owner = context.model if context.name == front and context.model.key else None
-        name = self.called((context.model, node, suffix), context.name + suffix, front, owner)
+        thing = (context.model, context.name, self.same(node), suffix)
+        name = self.called(thing, context.name + suffix, front, owner)
         where = context.model.where(node)
         self.spec.relation(name, values, f"from {where}{says and '; '}{says}", where, questions)
         return name
@@ -431,7 +439,9 @@ class World:
         named = None if table.db else context.tables.get(self.key(table.this, context))
         if named is not None:
             query, below, names = named
-            found = self.remembered(query, context, table, lambda: self.relation(query, below))
+            found = self.remembered(
+                self.same(query), context, table, lambda: self.relation(query, below)
+            )
             return self.renamed(found, names, context, table)
         model = self.model_of(tuple(each.name for each in table.parts))
         if model is context.model and model is not None:
@@ -1277,7 +1287,7 @@ class World:
             window
             for each in query.expressions
             for window in each.find_all(exp.Window)
-            if window not in lazy
+            if not any(window is one for one in lazy)
         ]
         others += [window for each in rest for window in each.find_all(exp.Window)]
         for window in others:

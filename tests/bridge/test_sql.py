@@ -361,6 +361,28 @@ def test_random_numbers_of_other_dialects_amplify_nothing(home: Path) -> None:
         assert kind in result.stdout
 
 
+def test_equal_text_is_not_the_same_query(home: Path) -> None:
+    """Two conditions, or two queries of WITH, with one text on different tables."""
+    rank = "row_number() over (partition by {} order by x) as rn"
+    Path("q.sql").write_text(
+        f"with a as (select * from (select *, {rank.format('p')} from t) where rn = 1), "
+        f"b as (select * from (select *, {rank.format('k')} from a) where rn = 1) "
+        "select count(*) as n from b"
+    )
+    text = run("import", "q.sql", "--unit", "p").stdout
+    assert "b: {from: a, map: {kind: limit, per: k, rows: 1, keep: first}}" in text
+    assert "reads: b" in text
+    Path("m").mkdir()
+    for name, table in (("one", "t"), ("two", "u")):
+        Path(f"m/{name}.sql").write_text(
+            f"with a as (select * from {table} where x > 1), b as (select * from a where k > 1) "
+            "select count(*) as n from b"
+        )
+    text = run("import", "m", "--unit", "p").stdout
+    assert "b: {from: a, map: filter}" in text and "two__b: {from: two__a, map: filter}" in text
+    assert "two__a: {from: u, map: filter}" in text
+
+
 def test_two_units_are_two_specs(home: Path) -> None:
     Path("p").mkdir()
     for unit in ("rider", "owner"):
