@@ -78,7 +78,7 @@ def cut(tokens: list[Token], text: str, where: Any) -> tuple[str, dict[str, Clau
                 end = _closing(tokens, at + 1)
                 for option in _split(tokens[at + 2 : end]):
                     if len(option) < 3 or option[1].token_type != TokenType.EQ:
-                        raise Unconvertible(where(option[0].line), "an option is NAME = VALUE")
+                        raise Unconvertible(where(clause.line), "an option is NAME = VALUE")
                     name = option[0].text.lower()
                     if name in clause.options:
                         raise Unconvertible(

@@ -17,12 +17,14 @@ Value: TypeAlias = "str | Mapping[str, Value]"
 
 @dataclass
 class OpenSpec:
-    """A spec that is being written. `questions`: those behind its TODOs, each with its place.
+    """A spec that is being written. `functions`: those that are believed to look at one row.
+    `questions`: those behind its TODOs, each with its place.
 
     `places`: where each part comes from.
     """
 
     unit_from: str = ""
+    functions: list[str] = field(default_factory=list)
     questions: list[str] = field(default_factory=list)
     places: dict[Path, str] = field(default_factory=dict)
     datasets: dict[str, tuple[Mapping[str, Value], str, str, Mapping[str, str]]] = field(
@@ -84,7 +86,11 @@ class OpenSpec:
         if max(len(self.datasets), len(self.mechanisms)) > MOST_LINES:
             raise Unconvertible("", f"the spec would have more than {MOST_LINES} entries of a kind")
         lines = ["dpcompose: 1  # written by `dpcompose import` from SQL", "title: from SQL"]
-        lines += [f"protect: user  # {self.unit_from}", "", "datasets:"]
+        lines += [f"protect: user  # {self.unit_from}"]
+        if self.functions:
+            says = f"assumed: these look at one row alone: {', '.join(self.functions)}"
+            lines.append(comment("", says).strip())
+        lines += ["", "datasets:"]
         for key, (values, says, where, asks) in self.datasets.items():
             self.places["datasets", key] = where
             lines += self._entry(f"  {name(key)}:", "    ", values, says, where, asks)

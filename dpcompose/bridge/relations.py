@@ -699,6 +699,8 @@ class World:
                     self.refuse(context, each, f"a subquery over private rows: {_MIXES}")
             elif isinstance(each, exp.Window) and not windows:
                 self.refuse(context, each, f"a window: {_MIXES}")
+            elif isinstance(each, exp.Anonymous) and each.name.lower() not in self.spec.functions:
+                self.spec.functions.append(each.name.lower())
             elif isinstance(each, _MAKES_ROWS):
                 self.refuse(context, each, "it makes several rows of one: write it in FROM")
             elif isinstance(each, exp.Column) and not isinstance(each.this, exp.Star):
