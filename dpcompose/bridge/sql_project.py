@@ -88,6 +88,7 @@ def write(
             other = world.model_of(tuple(each.name for each in table.parts))
             if other is not None and other is not model and model.name not in other.readers:
                 other.readers.append(model.name)
+    refusals += _ambiguous(project, world)
     try:
         find_unit(world, wanted, project)
     except Unconvertible as error:
@@ -123,6 +124,29 @@ def write(
         unique = {(each.where, each.message): each for each in refusals}
         raise RefusedSql(unique.values())
     return WrittenSpec(text, spec.questions, [*project.notes, *world.notes], spec.places)
+
+
+def _ambiguous(project: Project, world: World) -> list[Unconvertible]:
+    """Returns what is wrong with answers that several tables of one name would share."""
+    found: dict[str, set[str]] = {}
+    for model in project.models:
+        for each in () if model.query is None else model.query.find_all(exp.Table):
+            parts = tuple(one.name for one in each.parts)
+            if len(parts) > 1 and world.model_of(parts) is None:
+                found.setdefault(parts[-1], set()).add(".".join(parts[-2:]))
+    return [
+        Unconvertible(
+            "",
+            f"the answers of {quoted(plain)} fit {' and '.join(sorted(names))}",
+            "name the schema",
+        )
+        for plain, names in found.items()
+        if len(names) > 1
+        and any(
+            project.answers.of(key, plain) is not None
+            for key in ("public", "unique", "max_rows", "max_rows_per_unit")
+        )
+    ]
 
 
 def _relations(project: Project) -> set[str]:

@@ -361,6 +361,19 @@ def test_random_numbers_of_other_dialects_amplify_nothing(home: Path) -> None:
         assert kind in result.stdout
 
 
+def test_an_answer_is_of_one_table(home: Path) -> None:
+    Path("q.sql").write_text("select count(*) as n from a.t x join b.t y on x.k = y.k")
+    Path("a.yaml").write_text("unit: p\nt: {public: true}\n")
+    result = run("import", "q.sql", "--answers", "a.yaml")
+    assert result.exit_code == 3 and "the answers of `t` fit a.t and b.t" in result.stderr
+    Path("a.yaml").write_text("unit: p\nb.t: {public: true, unique: [k]}\n")
+    result = run("import", "q.sql", "--answers", "a.yaml")
+    assert (
+        result.exit_code == 1
+        and "map: {kind: join-public, max_rows: 1, column: k}" in result.stdout
+    )
+
+
 def test_equal_text_is_not_the_same_query(home: Path) -> None:
     """Two conditions, or two queries of WITH, with one text on different tables."""
     rank = "row_number() over (partition by {} order by x) as rn"
