@@ -45,6 +45,7 @@ SPEC_CODES = {
     "DPC116": "A guarantee has two points at the same place.",
     "DPC117": "A list is longer than the limit.",
     "DPC118": "The name of a population is empty, or reads as another one.",
+    "DPC119": "A question of `dpcompose import` is open.",
     "DPC120": "A name is used twice.",
     "DPC121": "A dataset is unknown.",
     "DPC122": "A block is unknown.",

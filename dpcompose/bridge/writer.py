@@ -17,7 +17,7 @@ MOST_LINES = 10_000
 #: Where the ε is stated if the call does not say it.
 DELTA = "1e-6"
 #: A comment has so many characters at most.
-_LONGEST = 160
+_LONGEST = 300
 
 
 def name(text: str) -> str:
@@ -82,26 +82,31 @@ class SpecText:
         """
         if not self._mechanisms:
             raise Unconvertible("", "nothing is released: there is no mechanism to write a spec of")
-        lines = [_line(each, origin) for each, origin in self._head]
+        lines = [comment(each, origin) for each, origin in self._head]
         for key, entries in (("datasets", self._datasets), ("mechanisms", self._mechanisms)):
-            lines += ["", f"{key}:", *(f"  {_line(*each)}" for each in entries.values())]
+            lines += ["", f"{key}:", *(f"  {comment(*each)}" for each in entries.values())]
         asked = [str(each) for each in deltas]
         delta = f"[{', '.join(asked)}]" if len(asked) > 1 else (asked or [DELTA])[0]
         origin = "as the call asks" if asked else "a usual δ: --delta asks for another"
-        lines += ["", _line(f"report: {{delta: {delta}}}", origin)]
+        lines += ["", comment(f"report: {{delta: {delta}}}", origin)]
         text = "\n".join([*lines, ""])
-        try:
-            resolve(load(text, "<import>"))
-        except InvalidSpec as error:
-            first = error.diagnostics[0]
-            line = lines[first.span.line - 1] if first.span else ""
-            where = line.rpartition("  # from ")[2] if "  # from " in line else ""
-            says = f"the spec language refuses this: {first.message}"
-            raise Unconvertible(where, says, first.hint) from None
+        refuse_invalid(text)
         return text
 
 
-def _line(text: str, origin: str) -> str:
+def refuse_invalid(text: str) -> None:
+    """Raises Unconvertible if a written spec is invalid, with the place that its line is from."""
+    try:
+        resolve(load(text, "<import>"))
+    except InvalidSpec as error:
+        first = error.diagnostics[0]
+        line = text.split("\n")[first.span.line - 1] if first.span else ""
+        where = line.rpartition("  # from ")[2] if "  # from " in line else ""
+        says = f"the spec language refuses this: {first.message}"
+        raise Unconvertible(where, says, first.hint) from None
+
+
+def comment(text: str, origin: str) -> str:
     """Returns a line with the comment `origin`, in which no text of strangers begins a comment of
     its own, such as `# dpcompose: ignore[…]`."""
     says = printable(origin).replace("#", "")

@@ -274,16 +274,28 @@ def accept(run: "Run") -> int:
 
 
 def import_spec(run: "Run") -> int:
-    """Write a spec of what another library says of a release.
+    """Write a spec of what another library, or SQL, says of a release.
 
     FILE is recognised by its content; - is standard input. It is the JSON of a tree of DpEvents
     (dp_accounting, jax_privacy, TensorFlow Privacy), the history of an Opacus accountant
     (`state_dict()` as JSON), a measurement as OpenDP's `dp.serialize` writes it, or a table of
     OpenDP's `query.summarize()` in JSON or CSV.
 
+    Of SQL it is a project of dbt or its target/manifest.json, files or a folder of .sql (queries
+    with BigQuery's differential privacy clause, view policies, plain aggregates), or the JSON of
+    `bq show --format=prettyjson`. This needs sqlglot: python -m pip install 'dpcompose[sql]'.
+
     Every line of the spec has a comment that says where it comes from; see that the data are
     yours. What has no word in specs is refused by name, and nothing is dropped. Without -o the
-    spec is printed.
+    spec is printed. What SQL does not say is an open question: TODO stands in the spec, and no
+    other command takes it until it is answered there, in --answers, or in `meta: {dpcompose: …}`
+    of dbt.
+
+    --check SPEC writes nothing: it compares a committed spec with what SQL says now, for CI.
+
+    Exit codes of SQL: 0 complete, or in step with SPEC; 1 written with open questions, or not in
+    step; 2 a bad call, a file that cannot be read or is too large, or sqlglot is missing; 3 refused
+    by name, and nothing is written.
 
     In Python `dpcompose.bridge.from_event`, `from_opacus`, `from_opendp` and `from_summary` read
     live objects as well.
@@ -294,7 +306,7 @@ def import_spec(run: "Run") -> int:
 
 
 import_spec.__name__ = "import"  # which is no name of a function
-command(PLAN, "Write a spec of what another library says.", of.IMPORT)(import_spec)
+command(PLAN, "Write a spec of what another library or SQL says.", of.IMPORT)(import_spec)
 
 
 @command(REVIEW, "Check entries of the registry of DP deployments.", of.REGISTRY)

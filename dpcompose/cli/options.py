@@ -10,6 +10,7 @@ import typer
 from dpcompose.commands.choices import (
     BookFormat,
     By,
+    CheckFormat,
     Color,
     DiffFormat,
     FailOn,
@@ -359,6 +360,18 @@ SAVINGS = (
 IMPORT = (
     argument("file", str, metavar="FILE"),
     option("origin", Origin | None, "The format of FILE; default: by its content.", flags="--from"),
+    option("dialect", _TEXT, "The SQL that FILE is in, by its name in sqlglot.", metavar="NAME"),
+    option("unit", _TEXT, "The column of the privacy unit in the tables of SQL.", metavar="COLUMN"),
+    option("answers", _TEXT, "What SQL does not say, by relation, as YAML.", metavar="FILE"),
+    option("only", _TEXTS, "Count only this model of SQL; repeatable.", metavar="MODEL"),
+    option(
+        "check",
+        _TEXT,
+        "Write nothing, and compare this spec with what SQL says.",
+        FAILS,
+        metavar="SPEC",
+    ),
+    _form(CheckFormat.TEXT, "The output format of --check."),
     option(
         "relation",
         _TEXT,
@@ -367,7 +380,7 @@ IMPORT = (
     ),
     number(
         "deltas",
-        "State the ε at this δ in the spec; repeatable; default: 1e-6.",
+        "State the ε at this δ in the spec; repeatable; default: 1e-6, for SQL none.",
         _TEXTS,
         flags="--delta",
     ),

@@ -21,11 +21,21 @@ RegistryFormat = StrEnum("RegistryFormat", "TEXT JSON GITHUB SARIF")
 FilterKind = StrEnum("FilterKind", "PURE APPROX ZCDP GDP")
 #: The formats of the theorem book.
 BookFormat = StrEnum("BookFormat", "TEXT JSON JSONL")
-#: The formats of other libraries from which a spec is made.
+#: The formats, of other libraries and of SQL, from which a spec is made.
 Origin = StrEnum(
     "Origin",
-    {"EVENT": "event", "OPACUS": "opacus", "OPENDP": "opendp", "SUMMARY": "opendp-summary"},
+    {
+        "EVENT": "event",
+        "OPACUS": "opacus",
+        "OPENDP": "opendp",
+        "SUMMARY": "opendp-summary",
+        "DBT": "dbt",
+        "BIGQUERY": "bigquery",
+        "SQL": "sql",
+    },
 )
+#: The formats of `import --check`.
+CheckFormat = StrEnum("CheckFormat", "TEXT JSON GITHUB")
 #: The documents whose JSON Schema can be asked for.
 SchemaOf = StrEnum(
     "SchemaOf", "SPEC RESULT DIFF TOTAL FIT SAVINGS REGISTRY ASSUMPTIONS CERTIFICATE"

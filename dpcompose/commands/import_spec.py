@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from dpcompose.bridge import Unconvertible, spec_of_text
+from dpcompose.bridge.recognition import Origin
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_lines
+from dpcompose.commands.import_sql import import_sql, is_sql
 from dpcompose.commands.reading.inputs import Unreadable, name_of_file, read
 from dpcompose.commands.run import Run
 from dpcompose.commands.writing.output import deliver, refuse_overwrite
 
 #: Trees of events have some hundred bytes; JSON takes many times the room of its text.
 _MOST_BYTES = 8 * 2**20
+#: The options that SQL alone has.
+_OF_SQL = ("dialect", "unit", "answers", "only", "check")
 
 
 def import_file(run: Run) -> ExitCode:
     """Runs the command `import` and returns its exit code. Raises BadCall."""
     refuse_overwrite([run.path], [run.file])
+    if is_sql(run):
+        refuse_overwrite(
+            [run.path], [run.answers] if run.answers is not None else [], "the answers"
+        )
+        return import_sql(run)
+    for option in _OF_SQL:
+        if getattr(run, option):
+            raise BadCall(f"--{option} is for SQL: {name_of_file(run.file)} is none")
     file = name_of_file(run.file)
     try:
         data = read(run.file)
@@ -31,7 +45,7 @@ def import_file(run: Run) -> ExitCode:
         _ = run.asked_deltas
         spec = spec_of_text(
             text,
-            None if run.origin is None else run.origin.value,
+            cast(Origin | None, None if run.origin is None else run.origin.value),
             relation=run.relation,
             deltas=run.deltas,
             contributions=run.contributions,

@@ -61,6 +61,11 @@ class Run:
     relation: str | None = None
     contributions: int | None = None
     sensitivities: Sequence[str] = ()
+    dialect: str | None = None
+    unit: str | None = None
+    answers: str | None = None
+    only: Sequence[str] = ()
+    check: str | None = None
     jobs: int | None = None
     max_seconds: float | None = None
     max_memory: int | None = None

@@ -11,6 +11,8 @@ from dpcompose.faults import Faults
 from dpcompose.source import Number, Source
 from dpcompose.spec.model import Spec
 
+#: What stands in a spec where a question of `dpcompose import` is open.
+OPEN = "TODO"
 #: What stands for a top-level key that is missing or faulty.
 _STAND_INS: dict[str, Any] = {
     "dpcompose": Number("1"),
@@ -35,19 +37,44 @@ def read(source: Source, faults: Faults) -> tuple[Spec, Broken] | None:
         hint = "it starts with `dpcompose: 1`"
         faults.add("DPC103", (), f"a spec is a mapping, not {value_text(tree)}", hint)
         return None
+    open_parts = frozenset(map(_part, _open_questions(source, faults)))
+    if open_parts:
+        tree = _without_broken(tree, open_parts)
     try:
-        return Spec.model_validate(tree), frozenset()
+        return Spec.model_validate(tree), open_parts
     except ValidationError as error:
         # All that words a fault is loaded where there is one.
         from dpcompose.spec.pydantic_faults import report
 
         found = error.errors(include_url=False)
         places = report(found, faults)
-    broken = frozenset(map(_part, places))
+    broken = frozenset(map(_part, places)) | open_parts
     try:
         return Spec.model_validate(_without_broken(tree, broken)), broken
     except ValidationError:  # a fault that is not where it is reported
         return None
+
+
+def _open_questions(source: Source, faults: Faults) -> list[Path]:
+    """Reports each value of a spec that is an open question, a bare TODO, and returns their
+    places."""
+    found: list[Path] = []
+    waiting: list[tuple[Path, Any]] = [((), source.value)] if OPEN in source.lines.text else []
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [((*place, key), each) for key, each in value.items()]
+            waiting += [((*place, key), key) for key in value if key == OPEN]
+        elif isinstance(value, list):
+            waiting += [((*place, at), each) for at, each in enumerate(value)]
+        elif value == OPEN and place:
+            span = source.span(place, key=place[-1] == OPEN)
+            if source.lines[span.line - 1][span.column - 1 : span.column] not in ("'", '"'):
+                found.append(place)
+                says = f"`{OPEN}` is an open question of `dpcompose import`"
+                hint = "the comment of its line asks it; write the answer here"
+                faults.add("DPC119", place, says, hint, key=place[-1] == OPEN)
+    return found
 
 
 def _part(place: Path) -> Path:

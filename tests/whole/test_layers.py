@@ -67,6 +67,7 @@ HOMES: dict[str, list[tuple[str, ...]]] = {
     "pydantic": [("spec",)],
     "pydantic_core": [("spec",)],
     "yaml": [("source", "events"), ("checker",)],
+    "sqlglot": [("bridge",), ("commands", "import_sql")],
     "rich": [("render",), ("commands", "writing", "progress")],
     "pygls": [("commands", "editor")],
     "lsprotocol": [("commands", "editor")],

@@ -54,7 +54,7 @@ def name_of_file(file: str) -> str:
     return "<stdin>" if file == STANDARD_INPUT else file
 
 
-def read(file: str | NoFile) -> bytes:
+def read(file: str | NoFile, most: int = MAX_BYTES) -> bytes:
     """Returns the bytes of a file, at most one more than the limit, by which the size is refused.
 
     Raises Unreadable, also for an argument that gives no file.
@@ -66,10 +66,10 @@ def read(file: str | NoFile) -> bytes:
             if (why := strays(file)) is not None:
                 raise Unreadable(f"cannot read {file}: {why}")
             with open(file, "rb") as stream:
-                return stream.read(MAX_BYTES + 1)
+                return stream.read(most + 1)
         if sys.stdin is None:
             raise Unreadable("cannot read standard input: it is closed")
-        return sys.stdin.buffer.read(MAX_BYTES + 1)
+        return sys.stdin.buffer.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a null byte in the name
         why = getattr(error, "strerror", None) or str(error)
         raise Unreadable(f"cannot read {name_of_file(file)}: {why}") from error

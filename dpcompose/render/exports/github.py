@@ -59,6 +59,14 @@ def _annotation(problem: Diagnostic, report: Report) -> str:
     return f"::{_COMMANDS[problem.level]} {text}::{_data(printable(problem.message) + hint)}"
 
 
+def command(level: str, file: str, line: int | None, title: str, text: str) -> str:
+    """Returns a remark on a file as a workflow command. `level`: error, warning or notice."""
+    properties = {"file": from_root(file), **({} if line is None else {"line": str(line)})}
+    properties["title"] = title
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {said}::{_data(printable(text))}"
+
+
 def _data(text: str) -> str:
     """Returns the message of a command, escaped."""
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,0 +1,284 @@
+"""A project of SQL as one spec: what is released of it, how often, and what is not counted."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from dpcompose.bridge import dbt, sql
+from dpcompose.bridge.bigquery import claim, release_policies, unit_column
+from dpcompose.bridge.open_spec import OpenSpec
+from dpcompose.bridge.relations import Project, SqlModel, Standing, World
+from dpcompose.bridge.sql import aggregate_of, release_aggregates, release_budget
+from dpcompose.bridge.sql_answers import Answers
+from dpcompose.bridge.values import Unconvertible
+from dpcompose.errors import nearest, quoted
+from dpcompose.spec.reading import OPEN as TODO
+
+#: Seconds that a project may take.
+MOST_SECONDS = 60
+
+
+def read_project(
+    files: Mapping[str, str], origin: str | None, dialect: str, answers: Answers
+) -> Project:
+    """Returns what a format reads in files, whose texts are given by their names. The format is
+    recognised by their content where `origin` does not say it. Raises Unconvertible."""
+    found = Project(answers=answers)
+    if origin == "dbt" or (origin is None and dbt.is_of(files)):
+        return dbt.read_files(files, dialect, found)
+    if origin == "bigquery" or (origin is None and not dialect and sql.clauses_in(files)):
+        dialect = dialect or "bigquery"
+    return sql.read_files(files, dialect, found)
+
+
+class WrittenSpec(NamedTuple):
+    """A spec that was written: its text, its open questions, what was not counted, and the places
+    that the parts of the spec are from."""
+
+    text: str
+    questions: list[str]
+    notes: list[str]
+    places: Mapping[tuple[str | int, ...], str]
+
+
+class RefusedSql(Exception):
+    """All that has no sound word in specs: `refusals`, each with its place."""
+
+    def __init__(self, refusals: Iterable[Unconvertible]) -> None:
+        self.refusals = list(refusals)
+        super().__init__("\n".join(map(str, self.refusals)))
+
+
+def write(
+    project: Project,
+    only: Collection[str] = (),
+    deltas: Iterable[object] = (),
+    step: Callable[[], object] = lambda: None,
+) -> WrittenSpec:
+    """Returns the spec of a project. Raises RefusedSql, and TimeoutError beyond `MOST_SECONDS`.
+
+    `only`: the names of the models that are released, all where it is empty; `step`: called after
+    each.
+    """
+    spec = OpenSpec(unit_from="all rows of one unit are added or removed")
+    models = {each.key: each for each in project.models if each.key}
+    policies = {each.view: each for each in project.policies}
+    world = World(spec, project.answers, models, claim, policies)
+    refusals = list(project.refusals)
+    wanted = [each for each in project.models if not only or each.name in only]
+    known = {each.name for each in project.models}
+    for each in only:
+        if each not in known:
+            near = nearest(each, known)
+            says = f"there is no model {quoted(each)}"
+            refusals.append(
+                Unconvertible("--only", says, f"did you mean {near}?" if near else None)
+            )
+    written_twice = Counter(each.key for each in project.models if each.key)
+    for model in project.models:
+        if written_twice[model.key] > 1 and not model.inserted:
+            says = f"{model.name} is written twice: which rows a reader sees is not known"
+            refusals.append(Unconvertible(model.where(model.query), says))
+        for table in () if model.query is None else model.query.find_all(exp.Table):
+            other = world.model_of(tuple(each.name for each in table.parts))
+            if other is not None and other is not model and model.name not in other.readers:
+                other.readers.append(model.name)
+    refusals += _ambiguous(project, world)
+    try:
+        find_unit(world, wanted, project)
+    except Unconvertible as error:
+        refusals.append(error)
+    end = time.monotonic() + MOST_SECONDS
+    released: list[tuple[SqlModel, Counter[int]]] = []
+    for model in wanted if not refusals or project.answers.unit or world.unit else ():
+        if time.monotonic() > end:
+            raise TimeoutError(f"the project takes more than {MOST_SECONDS} seconds")
+        try:
+            drawn = _release(world, model)
+            if drawn:
+                released.append((model, drawn))
+        except Unconvertible as error:
+            refusals.append(error)
+        except RecursionError:
+            refusals.append(Unconvertible(model.where(), "the query is nested too deep"))
+        step()
+    try:
+        release_policies(
+            world, [each for each in project.policies if not only or each.view[-1] in only]
+        )
+        for each in project.budgets:
+            release_budget(world, each)
+        project.answers.know(_relations(project) | spec.datasets.keys())
+        if not refusals:
+            _count(world, released)
+            spec.forget_schemas(world.people)
+            text = spec.text(deltas)
+    except Unconvertible as error:
+        refusals.append(error)
+    if refusals:
+        unique = {(each.where, each.message): each for each in refusals}
+        raise RefusedSql(unique.values())
+    return WrittenSpec(text, spec.questions, [*project.notes, *world.notes], spec.places)
+
+
+def _ambiguous(project: Project, world: World) -> list[Unconvertible]:
+    """Returns what is wrong with answers that several tables of one name would share."""
+    found: dict[str, set[str]] = {}
+    for model in project.models:
+        for each in () if model.query is None else model.query.find_all(exp.Table):
+            parts = tuple(one.name for one in each.parts)
+            if len(parts) > 1 and world.model_of(parts) is None:
+                found.setdefault(parts[-1], set()).add(".".join(parts[-2:]))
+    return [
+        Unconvertible(
+            "",
+            f"the answers of {quoted(plain)} fit {' and '.join(sorted(names))}",
+            "name the schema",
+        )
+        for plain, names in found.items()
+        if len(names) > 1
+        and any(
+            project.answers.of(key, plain) is not None
+            for key in ("public", "unique", "max_rows", "max_rows_per_unit")
+        )
+    ]
+
+
+def _relations(project: Project) -> set[str]:
+    """Returns all names by which answers may speak of relations."""
+    found: set[str] = set()
+    for model in project.models:
+        found |= {model.name, ".".join(model.key)}
+        for each in () if model.query is None else model.query.find_all(exp.Table, exp.CTE):
+            if isinstance(each, exp.CTE):
+                found.add(each.alias)
+            elif isinstance(each, exp.Table):
+                parts = [part.name for part in each.parts]
+                found |= {parts[-1], ".".join(parts), ".".join(parts[-2:])}
+                found |= {parts[-1].partition("__")[2], parts[-1].replace("__", ".", 1)}
+    for policy in project.policies:
+        found |= {policy.view[-1], ".".join(policy.view)}
+    for budget in project.budgets:
+        found |= set(budget.tables)
+    return found
+
+
+def find_unit(world: World, models: Iterable[SqlModel], project: Project) -> None:
+    """Notes the one column that is the privacy unit in all tables. Raises Unconvertible where two
+    queries have different ones."""
+    said: dict[str, tuple[str, str]] = {}
+    base = Standing(
+        SqlModel("", None, "", dialect=next((each.dialect for each in project.models), "")), "", {}
+    )
+
+    def say(names: Iterable[str], shown: str, where: str) -> None:
+        """Notes a unit by its name in the tables, and where it is said."""
+        for each in sorted(names):
+            same = world.key(shown, base) == each
+            said.setdefault(each, (shown if same else each, where))
+
+    if project.answers.unit is not None:
+        say([world.key(project.answers.unit, base)], project.answers.unit, "the answers")
+    for model in models:
+        for select in () if model.query is None else model.query.find_all(exp.Select):
+            clause = model.clauses.get(select.expressions[0].name if select.expressions else "")
+            column = None if clause is None else unit_column(clause)
+            if clause is not None and column is not None:
+                roots = world.roots_of(column, select, world.context_of(model, select))
+                say(roots, column.name, f"{model.file}:{model.first + clause.line - 1}")
+    for policy in project.policies:
+        column_name = str(policy.item.get("privacy_unit_column", ""))
+        found = world.models.get(policy.view)
+        key = world.key(column_name, base)
+        if found is not None and found.query is not None:
+            say(
+                world.roots_in(found.query, Standing(found, found.name, {}), key),
+                column_name,
+                policy.where,
+            )
+        elif column_name:
+            say([key], column_name, policy.where)
+    for budget in project.budgets:
+        say([world.key(budget.unit, base)] if budget.unit else [], budget.unit, budget.where)
+    if len(said) > 1:
+        (one, first), (two, second) = [(shown, where) for shown, where in said.values()][:2]
+        says = f"the privacy unit is {quoted(two)} here and {quoted(one)} at {first}"
+        raise Unconvertible(second, says, "one spec has one unit: --only makes two specs")
+    for key, (shown, _) in said.items():
+        world.unit, world.shown_unit = key, shown
+
+
+def _release(world: World, model: SqlModel) -> Counter[int]:
+    """Makes the mechanisms of a model, and returns how often each is drawn when it is run."""
+    query = model.query
+    if query is None or model.public or model.kind == "ephemeral":
+        return Counter()
+    if model.error is not None:
+        if model.clauses or model.released:
+            raise model.error
+        world.notes.append(f"{model.error}; the model is not counted")
+        return Counter()
+    world.drawn = Counter()
+    context = Standing(model, model.name, {})
+    found = aggregate_of(world, query, context)
+    if found is not None:
+        if model.dbt and not model.released and world.answers.of("noise", model.name) is None:
+            select = found[0]
+            titles = ", ".join(
+                each.alias_or_name for each in select.expressions if each.find(exp.AggFunc)
+            )
+            world.notes.append(
+                f"{model.where(query)}: {model.name} ({titles}) is exact and not counted; "
+                "published, it has no guarantee"
+            )
+            return Counter()
+        release_aggregates(world, model, *found)
+        return world.drawn
+    if model.dbt and not model.released and not world.draws_others(model):
+        return Counter()
+    rows = world.read_model(model)
+    drawn = world.draws_of(model)
+    if rows.private and (model.kind == "query" or model.released):
+        world.refuse(context, query, "rows of people are shown as they are: nothing bounds that")
+    return drawn
+
+
+def _count(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
+    """Writes each mechanism with its count: how often the models that draw it are run or read."""
+    for number, draw in enumerate(world.draws):
+        asks, values, says = dict(draw.asks), dict(draw.values), draw.says
+        total: int | None = 0
+        for model, drawn in released:
+            if not drawn[number]:
+                continue
+            times = _runs(world, model)
+            if times is None:
+                total = None
+                how = {
+                    "view": "read? each read draws fresh noise",
+                    "materialized_view": "refreshed? each time draws fresh noise",
+                }.get(model.kind, "run? each run draws fresh noise")
+                readers = f"; known readers: {', '.join(model.readers)}" if model.readers else ""
+                asks["count"] = f"how often is the {model.kind} {model.name} {how}{readers}"
+            elif total is not None:
+                total += times * drawn[number]
+                if world.answers.of("releases", model.name) is None:
+                    says += "; assumed: run once"
+        if total is None:
+            values["count"] = TODO
+        elif total != 1:
+            values["count"] = str(total)
+        world.spec.release(draw.name, values, says, draw.where, asks)
+
+
+def _runs(world: World, model: SqlModel) -> int | None:
+    """Returns how often a model is run, or read if it is a view; None where that is not known."""
+    given = world.answers.of("releases", model.name)
+    if given is not None:
+        return int(given)
+    return 1 if not model.dbt and model.kind in ("query", "table") else None
