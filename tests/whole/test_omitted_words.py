@@ -129,22 +129,6 @@ def test_a_selection_of_runs_has_the_sensitivity_of_its_run() -> None:
     assert one.value == other.value
 
 
-@pytest.mark.parametrize("delta", ["1e-6", "1e-3"])
-def test_noise_that_is_not_named_is_that_of_all_choices_and_costs_most(delta: str) -> None:
-    text = ROWS.replace("RELATION", "unbounded") + f"report: {{delta: {delta}}}\n"
-
-    def epsilon(mechanism: str) -> F:
-        [found] = [each.value for each in _report(text, f"mechanism: {mechanism}").at_delta]
-        assert found is not None
-        return found
-
-    stated = "epsilon: 1/4, count: 5"
-    assert epsilon(f"top-k, k: 1, {stated}") == epsilon(f"noisy-max, {stated}")
-    worst = epsilon(f"top-k, k: 3, {stated}")
-    for law in ("laplace", "exponential", "geometric", "gumbel"):
-        assert epsilon(f"top-k, k: 3, {stated}, noise: {law}") <= worst
-
-
 def test_how_many_values_there_are_is_asked_for_where_it_counts() -> None:
     text = "protect: bounded\ndatasets:\n  read: {}\nreport: {delta: 1e-2}\n"
     answers = "mechanism: randomized-response"

@@ -224,7 +224,7 @@ TOP_K = FORM._replace(
         _EPSILON._replace(says=f"Of each pick. {_EPSILON.says}"),
         _SCALE,
         _MOVED,
-        _NOISE,
+        _NOISE._replace(default="gumbel"),
         _MONOTONE,
         FormKey("k", Sort.WHOLE, "How many candidates are named."),
         FormKey("peeling", Sort.FLAG, "Each pick draws all noise anew.", default=False),
