@@ -77,7 +77,7 @@ class SampledGaussians(Transforms):
 
     def on_line(self, theta: float, t: Floats) -> OnLine | None:
         rule = self.nodes(theta, float(t[-1]))
-        if rule is None or rule.z.shape[1] * len(t) > MAX_POINTS:
+        if rule is None or rule.z.shape[1] * len(t) > 2 * MAX_POINTS:
             return None
         q, power = self.q[:, None], self._power(theta)
         odds = q * np.expm1(rule.z)
