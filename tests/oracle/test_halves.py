@@ -131,7 +131,7 @@ class Realised(Universe):
             return frozenset(
                 table
                 for table in every
-                if max(Counter(dict(row)[key] for row in table).values(), default=0) <= most
+                if max(Counter(dict(row)[str(key)] for row in table).values(), default=0) <= most
             )
         if {*above[:-1]} & {"limit", "group"}:
             return frozenset(self.made(name, each) for each in self.realised(self.path(name)[-2]))
@@ -302,3 +302,29 @@ def test_variants_by_hand(said: str, kind: str, lost: int, monkeypatch: pytest.M
 def test_random_specs(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [judged(f"{part} {n}", monkeypatch) for n in range(40)]
     assert any(attained for _, attained in found)
+
+
+def test_steps_of_two_statements_in_other_notions() -> None:
+    """ρ: (0.3 + 0.2)²; μ: 0.3 + 0.2."""
+    for notion, key, (one, other), both in (
+        ("zcdp", "rho", ("0.09", "0.04"), Fraction(1, 4)),
+        ("gdp", "mu", ("0.3", "0.2"), Fraction(1, 2)),
+    ):
+        spec = yaml.safe_load(GROUPED)
+        for said, value in zip(spec["mechanisms"][0]["guarantees"], (one, other), strict=True):
+            said.pop("epsilon")
+            said |= {"notion": notion, key: value}
+        assert bound_of(spec).value == both
+
+
+@pytest.mark.parametrize("deltas", [("0.001", "0.05"), ("0.05", "0.001")])
+def test_no_event_is_likelier_than_by_the_order_of_steps(deltas: tuple[str, str]) -> None:
+    """Pairs (ε, δ): the worst order of a step on the rows and a step on the groups."""
+    spec = yaml.safe_load(GROUPED)
+    for said, delta in zip(spec["mechanisms"][0]["guarantees"], deltas, strict=True):
+        said |= {"notion": "approx", "delta": delta}
+    found = bound_of(spec)
+    assert found.value == Fraction(1, 2)
+    truth = max(Realised(spec, draw).worst_delta(0.5) for draw in range(2))
+    assert truth <= found.delta * (1 + Fraction(1, 10**6))
+    assert found.delta <= 0.05 * math.exp(0.3) + 0.001 + 1e-9
