@@ -80,7 +80,8 @@ class Way(NamedTuple):
     guarantee.
 
     A level is the dataset, one of the ancestors or the one read, on whose tables a guarantee is
-    stated. `levels`: the steps by the number of their level. `free`: for each level, whether its
+    stated. `levels`: the steps by the number of their level; all at 0, in the worst order, where
+    halves of rows are covered at several. `free`: for each level, whether its
     intermediate tables exist for every order of its steps; `all_free`: whether the levels may come
     in any order.
     """
