@@ -270,7 +270,11 @@ def amplified(pattern: LossMultiset, rate: Fraction, replace: bool, side: str) -
         part = Response(amplified_up(stated[0], rate)) if stated[0] else None
         options.append(curve_of(part, ZERO, 1 - rate * stated[1]))
     options.extend(unsampled(pattern))
-    return of_options(options, pattern.trace, loose=pattern.loose)
+    found = of_options(options, pattern.trace, loose=pattern.loose)
+    if replace and len(options) == 1 and _gaussians(pattern):
+        # Rows that are far from all others attain it, at least at each ε for itself.
+        return LossMultiset(found.atoms, found.loose, pattern.attained, found.trace)
+    return found
 
 
 #: The most steps of a path along which curves of samples are composed, which is slow.
