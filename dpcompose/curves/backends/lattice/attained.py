@@ -91,7 +91,7 @@ def _one_draw(rate: Fraction, gaussian: Fraction, ends: tuple[float, float], far
     unit = _FURTHEST * far / _TOTALS
     cells = np.clip(np.rint(losses / unit), -_TOTALS, _TOTALS).astype(np.int64) + _TOTALS
     size = 2 * _TOTALS + 1
-    return np.bincount(cells, old, size), np.bincount(cells, new, size)
+    return 1.0 * np.bincount(cells, old, size), 1.0 * np.bincount(cells, new, size)
 
 
 def _variance(rate: Fraction, gaussian: Fraction) -> float:
@@ -105,7 +105,8 @@ def _normal(places: Floats) -> Floats:
     tails = np.array([math.erfc(abs(z) / math.sqrt(2)) / 2 for z in places.tolist()])
     signs = np.where(places < 0, 1.0, -1.0)
     crossing = (signs[:-1] > 0) & (signs[1:] < 0)
-    return np.where(crossing, 1 - tails[1:] - tails[:-1], np.abs(tails[1:] - tails[:-1]))
+    chances: Floats = np.where(crossing, 1 - tails[1:] - tails[:-1], np.abs(tails[1:] - tails[:-1]))
+    return chances
 
 
 def _composed(laws: Sequence[tuple[_Laws, int]]) -> _Laws:
