@@ -91,7 +91,8 @@ def _one_draw(rate: Fraction, gaussian: Fraction, ends: tuple[float, float], far
     unit = _FURTHEST * far / _TOTALS
     cells = np.clip(np.rint(losses / unit), -_TOTALS, _TOTALS).astype(np.int64) + _TOTALS
     size = 2 * _TOTALS + 1
-    return 1.0 * np.bincount(cells, old, size), 1.0 * np.bincount(cells, new, size)
+    laws = [np.bincount(cells, chances, size).astype(np.float64) for chances in (old, new)]
+    return laws[0], laws[1]
 
 
 def _variance(rate: Fraction, gaussian: Fraction) -> float:
