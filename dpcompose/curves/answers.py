@@ -33,8 +33,10 @@ from dpcompose.curves.curve import (
     Points,
     Response,
     Sampled,
+    TwoAnswersPoints,
     is_tight,
 )
+from dpcompose.curves.families.exponential_loss import BoundedRange
 from dpcompose.curves.rounding.doubles import (
     BEYOND_DOUBLES,
     LEAST,
@@ -49,6 +51,7 @@ from dpcompose.curves.rounding.doubles import (
 from dpcompose.curves.rounding.exact import MAX_EXPONENT, ONE, ZERO
 
 if TYPE_CHECKING:
+    from dpcompose.curves.backends.lattice.adaptive_choices import ChoiceProfile
     from dpcompose.curves.backends.lattice.components import Ensemble
     from dpcompose.curves.backends.lattice.engine import Shared
     from dpcompose.curves.backends.lattice.powers import ProfileBound
@@ -342,6 +345,46 @@ def _greatest(found: list[Certified]) -> Certified:
     return most._replace(lower=max(lower, default=None))
 
 
+# --- pairs chosen anew for each copy -------------------------------------------------------------
+
+
+def _is_chosen_anew(question: CurveQuestion) -> bool:
+    """Returns whether the curve is of several copies of one mechanism of which one pair dominates,
+    and less is true: which of its pairs is played is decided before each copy."""
+    curve = question.curve
+    if curve.gaussian or len(curve.parts) != 1:
+        return False
+    [(part, count)] = curve.parts
+    return count > 1 and isinstance(part, BoundedRange | TwoAnswersPoints)
+
+
+def _choices(question: CurveQuestion) -> ChoiceProfile | None:
+    """Returns the profile of the copies; None where they are too many."""
+    from dpcompose.curves.backends.lattice.adaptive_choices import of_bounded_range, of_two_answers
+
+    [(part, count)] = question.curve.parts
+    if isinstance(part, TwoAnswersPoints):
+        return of_two_answers(part.high, part.low, count)
+    assert isinstance(part, BoundedRange)
+    return of_bounded_range(part.epsilon, count)
+
+
+def _epsilon_of_choices(question: CurveQuestion, delta: Fraction) -> Certified | None:
+    found = _choices(question)
+    if found is None:
+        return None
+    least = found.least_epsilon(math.nextafter(float_of(delta), 0.0))
+    return Certified(Fraction(least), exact=False)
+
+
+def _delta_of_choices(question: CurveQuestion, epsilon: Fraction) -> Certified | None:
+    found = _choices(question)
+    if found is None:
+        return None
+    least = found.least_delta(math.nextafter(float_of(epsilon), 0.0))
+    return Certified(min(ONE, Fraction(least)), exact=False)
+
+
 # --- the vertical line ---------------------------------------------------------------------------
 
 
@@ -484,6 +527,8 @@ BACKENDS = (
     Backend("closed forms", _has_formula, _epsilon_by_formula, _delta_by_formula),
     # Some evaluations of a sum or of lines. From above.
     Backend("one part by itself", _is_one_part, _epsilon_of_part, _delta_of_part),
+    # Some hundred sums of rows of a grid. From above.
+    Backend("pairs chosen anew", _is_chosen_anew, _epsilon_of_choices, _delta_of_choices),
     # One sum of some thousand terms, however many losses there are. From above, within 1e-7.
     Backend("vertical line", _may_have_transforms, _epsilon_on_line, _delta_on_line),
     # A transform for each different loss. From above; from both sides where no loss was rounded.

@@ -153,6 +153,15 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
+class TwoAnswersPoints(Points):
+    """An answer that has the chance `high` for one value of a row and `low` for the other, by the
+    `points` of both orders of the two values; which order is worse differs from ε to ε."""
+
+    high: Fraction
+    low: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class Concentrated:
     """A ρ-zCDP mechanism by its profile (Canonne, Kamath and Steinke 2020, Corollary 13)."""
 

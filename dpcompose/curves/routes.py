@@ -40,7 +40,7 @@ from dpcompose.curves.curve import (
 )
 from dpcompose.curves.families.pure_steps import PureSteps
 from dpcompose.curves.rounding.doubles import BEYOND_DOUBLES, DIGITS
-from dpcompose.curves.rounding.exact import decimal_up
+from dpcompose.curves.rounding.exact import decimal_up, float_up
 from dpcompose.curves.trade_off import TradeOff
 
 
@@ -120,6 +120,29 @@ def realised(composition: Curve) -> bool:
         part.attained() if isinstance(part, MechanismLoss) else isinstance(part, Response)
         for part, _ in composition.parts
     )
+
+
+def attained_by_samples(composition: Curve, point: Point, upper: Fraction) -> Fraction | None:
+    """Returns a number that some Gaussian mechanisms behind samples without replacement attain at a
+    point, so that no smaller one holds; None where the composition is of anything else, or the
+    question is one of many.
+
+    `upper`: a bound of that number from above.
+    """
+    if point.many or point.order is not None or not composition.parts or not upper:
+        return None
+    with suppress(*BEYOND_DOUBLES):
+        from dpcompose.curves.backends.lattice import attained
+
+        if not attained.is_of_samples(composition):
+            return None
+        if point.delta is not None:
+            found = attained.epsilon_attained(composition, float_up(point.delta), float_up(upper))
+        else:
+            assert point.epsilon is not None
+            found = attained.delta_attained(composition, float_up(point.epsilon))
+        return Fraction(found)
+    return None
 
 
 @lru_cache(maxsize=256)  # many specs are alike

@@ -27,6 +27,7 @@ from dpcompose.curves import (
     Point,
     RouteName,
     RouteNumbers,
+    attained_by_samples,
     basic_bound,
     compared_routes,
     least_first,
@@ -114,7 +115,7 @@ def choose(
         found.pop(route, None)
         found = {route: number, **found}
     complete = Evaluated(worst.pattern, worst.composition, found)
-    return Chosen(point, complete, _lower(complete), len(patterned))
+    return Chosen(point, complete, _lower(complete, point), len(patterned))
 
 
 def _deciding_pattern(patterns: Sequence[LossMultiset], point: Point) -> Evaluated:
@@ -250,14 +251,17 @@ def _surely_below(pattern: LossMultiset, point: Point, worst: Evaluated) -> bool
     return quick is not None and worst.value is not None and quick <= worst.value
 
 
-def _lower(worst: Evaluated) -> Fraction | None:
+def _lower(worst: Evaluated, point: Point) -> Fraction | None:
     """Returns a lower bound of the least value that holds; None if no mechanisms are known to
     attain it."""
     exact = worst.pattern.attained and not worst.pattern.loose
     if not exact or any(len(atom.options) > 1 for atom in worst.pattern.atoms):
         return None
     if not realised(worst.composition):
-        return None
+        if worst.value is None:
+            return None
+        below = attained_by_samples(worst.composition, point, worst.value)
+        return None if below is None else min(below, worst.value)
     numbers = [each for each in worst.found.values() if each is not None]
     # Only the route by the profile itself has one.
     lower = next((each.lower for each in numbers if each.lower is not None), None)

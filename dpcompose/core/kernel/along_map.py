@@ -365,8 +365,10 @@ class AlongMap(LossRules):
         found = []
         if leaf.kind is Kind.PAIR:
             # The two rows are in the same step, or one goes and the other one comes.
-            found.append(algebra.allocated(loss, 1))
+            both = loss
+            found.append(algebra.allocated(both, 1))
             _, loss = yield from inside(OLD_END)
+            found.append(algebra.allocated_instead(loss, both, made_by.steps))
             rows = 2
         side = _side(leaf) if leaf.kind is Kind.SINGLE else "both"
         row = algebra.allocated(loss, made_by.steps, side)

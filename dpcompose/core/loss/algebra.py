@@ -220,6 +220,15 @@ class LossAlgebra(ABC):
         """
         return loss
 
+    def allocated_instead(self, one_end: Loss, both: Loss, steps: int) -> Loss:
+        """Returns the loss of a replaced row that takes part in one of `steps` steps, drawn
+        uniformly; `none` where no more is known than of two rows.
+
+        `one_end`: the loss in its step of one row there or not there; `both`: that of one row
+        replaced by another.
+        """
+        return self.none
+
     def coupled_draws(
         self, draws: Sequence[tuple[State, Fraction]], state: State, loss: Loss, ask: Ask
     ) -> Walk:

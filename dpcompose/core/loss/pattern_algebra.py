@@ -40,6 +40,7 @@ from dpcompose.core.loss.pattern import (
 from dpcompose.core.loss.pattern_options import (
     MOST_WAYS,
     allocated,
+    allocated_instead,
     amplified,
     any_of,
     chained,
@@ -372,6 +373,16 @@ class Patterns(LossAlgebra):
         self, loss: UndominatedLosses, steps: int, side: str = "both"
     ) -> UndominatedLosses:
         return self.undominated(allocated(pattern, steps, side) for pattern in loss)
+
+    def allocated_instead(
+        self, one_end: UndominatedLosses, both: UndominatedLosses, steps: int
+    ) -> UndominatedLosses:
+        if steps < 2 or not one_end:
+            return ()
+        whole = both[0] if len(both) == len(one_end) == 1 and steps == 2 else None
+        found = [allocated_instead(pattern, whole) for pattern in one_end]
+        known = [pattern for pattern in found if pattern is not None]
+        return self.undominated(known) if len(known) == len(found) else ()
 
     def exchanged(
         self, once: UndominatedLosses, both: UndominatedLosses, rate: Fraction, rounds: int

@@ -17,6 +17,7 @@ from dpcompose.core.loss.pattern import (
     MechanismLossOptions,
     UndominatedLosses,
     of_options,
+    one,
 )
 from dpcompose.core.notions.notion import Notion, chain
 from dpcompose.curves import (
@@ -217,12 +218,39 @@ def allocated(pattern: LossMultiset, steps: int, side: str) -> LossMultiset:
     `pattern`: the loss in its step; the result is the same, or less where it is Gaussian. `side`:
     see `LossAlgebra.amplified`.
     """
-    options = [
-        curve_of(Allocated(steps, composition.gaussian, side))
+    options = [curve_of(Allocated(steps, gaussian, side)) for gaussian in _gaussians(pattern)]
+    return of_options(options, pattern.trace) if options and steps > 1 else from_above(pattern)
+
+
+def allocated_instead(one_end: LossMultiset, both: LossMultiset | None) -> LossMultiset | None:
+    """Returns the loss of a replaced row that takes part in one of two or more steps; None where it
+    is not Gaussian in its step.
+
+    By theorem `random-allocation` the worst two rows move opposite ways, which over two steps is a
+    Gaussian of twice the μ² of one end, and over more is no worse. `one_end`: the loss in the step
+    of one row there or not there; `both`: that of the row replaced, where there are just two steps:
+    if it is twice as far, there are such rows.
+    """
+    options = _gaussians(one_end)
+    if not options:
+        return None
+    twice = [curve_of(None, 2 * gaussian) for gaussian in options]
+    opposite = (
+        both is not None
+        and len(options) == 1
+        and _gaussians(both) == [4 * options[0]]
+        and all(each.attained and not each.loose for each in (one_end, both))
+    )
+    return one(twice[0]) if opposite else of_options(twice, one_end.trace)
+
+
+def _gaussians(pattern: LossMultiset) -> list[Fraction]:
+    """Returns the μ² of each composition of a pattern that is a Gaussian alone."""
+    return [
+        composition.gaussian
         for composition in compositions(pattern)
         if not composition.parts and composition.gaussian and composition.no_failure == 1
     ]
-    return of_options(options, pattern.trace) if options and steps > 1 else from_above(pattern)
 
 
 def amplified(pattern: LossMultiset, rate: Fraction, replace: bool, side: str) -> LossMultiset:
@@ -242,7 +270,11 @@ def amplified(pattern: LossMultiset, rate: Fraction, replace: bool, side: str) -
         part = Response(amplified_up(stated[0], rate)) if stated[0] else None
         options.append(curve_of(part, ZERO, 1 - rate * stated[1]))
     options.extend(unsampled(pattern))
-    return of_options(options, pattern.trace, loose=pattern.loose)
+    found = of_options(options, pattern.trace, loose=pattern.loose)
+    if replace and len(options) == 1 and _gaussians(pattern):
+        # Rows that are far from all others attain it, at least at each ε for itself.
+        return LossMultiset(found.atoms, found.loose, pattern.attained, found.trace)
+    return found
 
 
 #: The most steps of a path along which curves of samples are composed, which is slow.

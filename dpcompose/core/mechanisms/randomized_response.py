@@ -12,7 +12,7 @@ from dpcompose.core.notions.concrete_mechanism import EqualLosses
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import POSITIVE, FormKey, Need, Sort
 from dpcompose.core.theorem import Assumption
-from dpcompose.curves import Curve, Points
+from dpcompose.curves import Curve, TwoAnswersPoints
 from dpcompose.curves.families import (
     KaryResponse,
     kary_mu,
@@ -67,7 +67,8 @@ class TwoAnswers(RandomizedResponse):
         The hockey-sticks of both answers are lines from `high` - `low` on; the greater one ends at
         ε.
         """
-        points = Points(((ZERO, self.high - self.low), (self.odds, ZERO)))
+        lines = ((ZERO, self.high - self.low), (self.odds, ZERO))
+        points = TwoAnswersPoints(lines, self.high, self.low)
         return Curve(((points, self.times(shift)),))
 
 

@@ -199,3 +199,77 @@ def test_the_checker_says_that_it_does_not_know(text: str) -> None:
     wrong = text.replace("steps: 5", "steps: 6")
     with pytest.raises(checker.Rejected):
         checker.compare(lines, wrong.encode())
+
+
+# --- one row replaced -----------------------------------------------------------------------------
+
+
+def replaced(steps: int, report: str, sensitivity: str = "1", keys: str = "") -> str:
+    mechanism = f"mechanism: gaussian, sigma: 1, sensitivity: {sensitivity}"
+    return bins(mechanism, f"steps: {steps}{keys}", "bounded", report=report)
+
+
+def of_opposite_rows(steps: int, epsilon: float, choices: list[tuple[float, float]]) -> float:
+    """δ where the old row moves each step by a number and the new one by another, of which each
+    step takes the pair of `choices` that is the worst after what was seen; by sums over a grid,
+    from the last step to the first."""
+    z = np.arange(-8, 8, 0.05)
+    weights = norm.pdf(z) / norm.pdf(z).sum()
+    sums = np.sinh(np.linspace(-12, 12, 4001)) / 20
+    value = np.maximum(sums, 0.0)
+    differences = [
+        np.exp(a * z - a * a / 2) - math.exp(epsilon) * np.exp(b * z - b * b / 2)
+        for a, b in choices
+    ]
+    for step in range(steps):
+        at = sums if step < steps - 1 else np.zeros(1)
+        every = []
+        for each in differences:
+            mean = np.zeros(len(at))
+            for weight, moved in zip(weights, each, strict=True):
+                mean += weight * np.interp(at + moved, sums, value)
+            every.append(mean)
+        value = np.maximum.reduce(every)
+    return float(value[0]) / steps
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0])
+def test_opposite_rows_are_the_worst_and_attain_the_bound_of_two_steps(epsilon: float) -> None:
+    sizes = (-1.0, 0.0, 1.0)
+    every = [(a, b) for a in sizes for b in sizes]
+    any_rows = of_opposite_rows(2, epsilon, every)
+    opposite = of_opposite_rows(2, epsilon, [(1.0, -1.0)])
+    [found] = values(replaced(2, f"{{epsilon: {epsilon}}}"))
+    assert any_rows == pytest.approx(opposite, rel=1e-5)
+    assert found == pytest.approx(opposite, rel=1e-3)
+    assert found == pytest.approx(
+        float(curves.gdp("1.4142135623730950488").delta(epsilon=str(epsilon)))
+    )
+    [of_three] = values(replaced(3, f"{{epsilon: {epsilon}}}"))
+    assert of_opposite_rows(3, epsilon, [(1.0, -1.0)]) <= of_three <= found
+
+
+def test_a_replaced_row_of_two_steps_is_printed_with_its_lower_bound() -> None:
+    report = dpcompose.analyze(replaced(2, "{delta: 1e-6}"))
+    [at] = report.at_delta
+    truth = curves.gdp("1.4142135623730950488").epsilon(delta="1e-6")
+    assert truth is not None and at.lower is not None
+    assert float(at.value) == pytest.approx(float(truth), rel=1e-12)
+    assert at.lower <= at.value <= at.lower * (1 + F(1, 10**9))
+    # A row that moves less far may not be one of two opposite ones: less may be true.
+    less = dpcompose.analyze(replaced(2, "{delta: 1e-6}", "{unbounded: 1, bounded: 1.9}"))
+    assert less.at_delta[0].lower is None and less.at_delta[0].value == at.value
+    near = dpcompose.analyze(replaced(2, "{delta: 1e-6}", "{unbounded: 1, bounded: 1}"))
+    one = curves.gaussian(sigma=1).epsilon(delta="1e-6")
+    assert one is not None and float(near.at_delta[0].value) == pytest.approx(float(one))
+
+
+def test_replaced_rows_fall_with_the_steps_and_compose_over_epochs() -> None:
+    at = "{delta: [1e-6, 0.1]}"
+    found = [values(replaced(steps, at)) for steps in (1, 2, 3, 4, 50)]
+    for more, fewer in itertools.pairwise(found):
+        assert all(a >= b for a, b in zip(more, fewer, strict=True))
+    two = curves.gdp(2).epsilon(delta="1e-6")
+    assert two is not None
+    assert values(replaced(2, at, keys=", epochs: 2"))[0] == pytest.approx(float(two))
+    assert values(replaced(2, at, keys=", epochs: 2, bins: same"))[0] == pytest.approx(float(two))
