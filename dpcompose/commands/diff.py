@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -88,7 +89,9 @@ class Comparison(Complaints):
         `written`: the outputs, which must overwrite no spec. Raises BadCall.
         """
         told: set[str] = set()
-        for file in gathering.items():
+        files = list(gathering.items())
+        chosen = {os.path.realpath(each) for each in files if isinstance(each, str)}
+        for file in files:
             if isinstance(file, NoFile):
                 self.worse(ExitCode.USAGE, file.says)
                 continue
@@ -99,7 +102,9 @@ class Comparison(Complaints):
                     if pair.key in told:
                         continue
                     told.add(pair.key)
-                after = None if pair.new is None else (pair.new, read(pair.new))
+                # Where nobody looks at its new place, a spec is gone.
+                gone = pair.new is None or os.path.realpath(pair.new) not in chosen
+                after = None if gone or pair.new is None else (pair.new, read(pair.new))
             except Unreadable as error:
                 self.worse(ExitCode.USAGE, str(error))
                 continue
@@ -110,23 +115,28 @@ class Comparison(Complaints):
             before = None if pair.old is None else (pair.old, pair.data or b"")
             if before is not None and after is not None and not is_spec(before[1]):
                 before = None  # it was there, but was no spec
-            yield from self._changes(before, after, f"@{past.revision}")
+            yield from self._changes(before, after, f"@{past.revision}", pair.new)
         self.left_out = gathering.left_out._replace(unread=self.unread)
         if self.run.strict and self.left_out.untold:
             self.worse(ExitCode.USAGE)
 
     def _changes(
-        self, old: tuple[str, bytes] | None, new: tuple[str, bytes] | None, when: str = ""
+        self,
+        old: tuple[str, bytes] | None,
+        new: tuple[str, bytes] | None,
+        when: str = "",
+        place: str | None = None,
     ) -> Iterator[Change | Invalid]:
         """Yields the change of each document of a file, paired by their order.
 
         The settings are those of the new file, for both. `when` follows the name of the old one.
+        `place`: where the file is now, also if nobody looks at it there.
         """
         given = new or old
         assert given is not None
         try:
             settings = self.policies.of(given[0])
-            told = self._settings((old or given)[0], given[0])
+            told = self._settings((old or given)[0], place or given[0])
         except BadSettings as error:
             self.worse(ExitCode.USAGE, str(error))
             return

@@ -178,11 +178,23 @@ def test_the_documented_workflow_is_green_where_nothing_changed(base: None) -> N
     assert settings_changed("specs") == (0, [])
 
 
-@pytest.mark.parametrize("where", ["specs/loose/a.yaml", "specs/loose/deep/c.yml", "other/a.yaml"])
+@pytest.mark.parametrize("where", ["specs/loose/a.yaml", "specs/loose/deep/c.yml"])
 def test_a_spec_moved_out_of_a_stricter_folder_is_told(base: None, where: str) -> None:
     os.makedirs(os.path.dirname(where), exist_ok=True)
     git("mv", "specs/strict/a.yaml", where.replace(".yml", ".yaml"))
     assert settings_changed("specs") == (1, [LOST])
+
+
+def test_a_spec_moved_out_of_what_is_compared_is_removed(base: None) -> None:
+    """Nobody would look at it there. The settings of its new place are told too."""
+    os.mkdir("other")
+    git("mv", "specs/strict/a.yaml", "other/a.yaml")
+    call = ("diff", "--against", "base", *CI, "--format", "json", "--")
+    (moved,) = (each for each in changes(run(*call, "specs")) if each["events"])
+    assert (moved["events"], moved["settings"]) == (["removed-spec", "settings-changed"], [LOST])
+    assert run(*call, "specs").exit_code == 1
+    told = [each["events"] for each in changes(run(*call, "specs", "other"))]
+    assert sorted(told) == [[], ["settings-changed"]]
 
 
 def test_a_spec_moved_together_with_its_settings_is_not(base: None) -> None:
