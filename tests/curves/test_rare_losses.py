@@ -155,3 +155,12 @@ def test_a_hundred_unlike_laplace_mechanisms_grow_by_next_to_nothing() -> None:
     assert found is not None
     # 2.8762928 on grids, from above.
     assert 2.87629 <= float(found) <= 2.8762928426 * (1 + 3e-7)
+
+
+def test_a_sample_without_large_losses_beside_one_that_has_them() -> None:
+    """Both are split, and of one nothing is large: it adds next to nothing to the other's ε."""
+    rare, other = training(5e-6, 0.5, 469), training(3.7e-7, 1, 31905)
+    alone = rare.epsilon(delta=1e-6)
+    together = Curve((*rare.parts, *other.parts)).epsilon(delta=1e-6)
+    assert alone is not None and together is not None
+    assert alone <= together <= 0.0164

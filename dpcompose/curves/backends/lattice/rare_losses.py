@@ -261,9 +261,10 @@ class BySize:
         sums = _without_noise(composed(laws, wanted), laws, steep)
         infinite = sums.infinite
         places, chances = np.zeros(1), np.ones(1)
-        if any(len(losses.p) > 1 for losses in large):
+        # A law without large losses is the loss 0 alone.
+        rare = [(law, count) for law, count in zip(large, counts, strict=True) if len(law.p) > 1]
+        if rare:
             grid = _grid(sizes.step(budget, limit, small=False))
-            rare = list(zip(large, counts, strict=True))
             whole = _sums_of(rare, grid, theta)
             if whole is None:
                 return None
