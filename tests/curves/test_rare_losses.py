@@ -161,6 +161,6 @@ def test_a_sample_without_large_losses_beside_one_that_has_them() -> None:
     """Both are split, and of one nothing is large: it adds next to nothing to the other's ε."""
     rare, other = training(5e-6, 0.5, 469), training(3.7e-7, 1, 31905)
     alone = rare.epsilon(delta=1e-6)
-    together = Curve((*rare.parts, *other.parts)).epsilon(delta=1e-6)
+    together = rare.compose(other).epsilon(delta=1e-6)
     assert alone is not None and together is not None
     assert alone <= together <= 0.0164
