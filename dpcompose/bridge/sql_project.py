@@ -116,6 +116,7 @@ def write(
         project.answers.know(_relations(project) | spec.datasets.keys())
         if not refusals:
             _count(world, released)
+            _share_samples(world, released)
             spec.forget_schemas(world.people)
             text = spec.text(deltas)
     except Unconvertible as error:
@@ -274,6 +275,43 @@ def _count(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
         elif total != 1:
             values["count"] = str(total)
         world.spec.release(draw.name, values, says, draw.where, asks)
+
+
+def _share_samples(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
+    """Writes samples as filters where the mechanisms that read them draw neither one fresh sample
+    each nor all the same one.
+
+    Copy i of every mechanism reads the i-th sample of a dataset. A stored sample is drawn once for
+    each build, and one that several queries evaluate is drawn by each of them. Given the draws, a
+    sample is a filter, so that a filter is sound for any of them: nothing is amplified.
+    """
+    mechanisms = world.spec.mechanisms.values()
+    for name, home in world.samples.items():
+        if name not in world.spec.datasets:
+            continue
+        reads = [each[0] for each in mechanisms if name in world.spec.below(str(each[0]["reads"]))]
+        draws = [
+            number
+            for number, each in enumerate(world.draws)
+            if name in world.spec.below(str(each.values["reads"]))
+        ]
+        models = [model for model, drawn in released if any(drawn[number] for number in draws)]
+        stored = home.kind not in ("view", "ephemeral", "query") and models != [home]
+        once = all(str(each.get("count", "1")) == "1" for each in reads)
+        of_policies = len(reads) > len(draws)
+        together = len(draws) == 1 or not any("notion" in each for each in reads)
+        if not of_policies and len(models) < 2 and together and (once or not stored):
+            continue
+        values, says, where, asks = world.spec.datasets[name]
+        kind = values["map"]
+        if stored and not of_policies and _runs(world, home) == 1:
+            assert isinstance(kind, Mapping)
+            kind = {**kind, "draws": "one"}
+            says += f"; {home.name} is stored: all read the same sample"
+        else:
+            kind = "filter"
+            says += "; not amplified: how many reads share one sample is not known"
+        world.spec.datasets[name] = ({**values, "map": kind}, says, where, asks)
 
 
 def _runs(world: World, model: SqlModel) -> int | None:

@@ -545,3 +545,58 @@ def test_a_manifest_of_dbt_itself(home: Path) -> None:
     assert result.exit_code == 0, result.output
     assert run("analyze", "x.dp.yaml", "--quiet").stdout == "epsilon=1\n"
     assert run("import", "models", "--check", "x.dp.yaml").exit_code == 0
+
+
+# --- what projects leave out ---------------------------------------------------------------------
+
+
+def small(home: Path, **more: str) -> None:
+    """A project of one view with a clause, over a table that samples."""
+    files = {
+        "dbt_project.yml": 'name: p\nversion: "1.0"\n',
+        "models/s.sql": "{{ config(materialized='table') }} select * from {{ source('a', 't') }} where rand() < 0.01",
+        "models/v.sql": "{{ config(materialized='view') }}\n" + DP + "count(*) n from {{ ref('s') }}",
+        "a.yaml": "v: {releases: 12}\n",
+    }  # fmt: skip
+    for name, text in {**files, **more}.items():
+        file = home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def imported(*more: str) -> Any:
+    return run(
+        "import", ".", "--dialect", "bigquery", "--from", "dbt", "--answers", "a.yaml", *more
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "stored", "shown", "least"),
+    [
+        ("v: {releases: 12}", "table", "map: filter", "12"),
+        ("{v: {releases: 12}, s: {releases: 1}}", "table", "poisson: 0.01, draws: one", "7.3"),
+        ("v: {releases: 12}", "view", "poisson: 0.01}", "0.2"),
+        ("v: {releases: 1}", "table", "poisson: 0.01}", "0.01"),
+    ],
+)
+def test_a_stored_sample_is_not_fresh_for_each_read(
+    home: Path, answers: str, stored: str, shown: str, least: str
+) -> None:
+    """12 reads of ε = 1 of one sample: ln(1 + 0.01 (e^12 − 1)) = 7.40."""
+    small(home, **{"a.yaml": answers})
+    file = home / "models/s.sql"
+    file.write_text(file.read_text().replace("'table'", f"'{stored}'"))
+    result = imported("-o", "x.dp.yaml")
+    assert result.exit_code == 0, result.output
+    text = Path("x.dp.yaml").read_text(encoding="utf-8")
+    assert shown in text
+    bound = dpcompose.analyze_file("x.dp.yaml").bound
+    assert bound is None or bound.value >= Fraction(least), bound
+
+
+def test_samples_that_several_queries_draw_are_not_one_sample(home: Path) -> None:
+    small(home, **{"models/s.sql": "select * from {{ source('a', 't') }} where rand() < 0.01",
+                   "models/w.sql": DP + "count(*) n from {{ ref('s') }}",
+                   "a.yaml": "{v: {releases: 1}, w: {releases: 1}}"})  # fmt: skip
+    result = imported()
+    assert result.exit_code == 0 and "map: filter" in result.stdout
