@@ -124,6 +124,10 @@ Columns: TypeAlias = "tuple[tuple[str, Lineage] | tuple[SqlRows, frozenset[str]]
 Step: TypeAlias = tuple[str, Callable[[SqlRows, str], SqlRows]]
 
 
+#: How readers are called that are tests.
+TEST = "the test "
+
+
 @dataclass(eq=False)
 class SqlModel:
     """One query of a project, and how it is stored.
@@ -212,8 +216,8 @@ class World:
     `claim`: what makes a mechanism of a query that an engine answers with noise. `unit`: the column
     of the privacy unit, as engines compare names; `shown`: as it is written. `policies`: the views
     whose policies charge for what is asked of them. `draws`: the mechanisms; `drawn`: how often
-    each is drawn by what is being read; `notes`: what is not counted; `samples`: the models that draw
-    the rows of datasets.
+    each is drawn by what is being read; `notes`: what is not counted; `samples`: the models that
+    draw the rows of datasets.
     """
 
     one_row = _ONE_ROW

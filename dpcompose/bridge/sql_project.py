@@ -12,7 +12,7 @@ from sqlglot import exp
 from dpcompose.bridge import dbt, sql
 from dpcompose.bridge.bigquery import claim, release_policies, unit_column
 from dpcompose.bridge.open_spec import OpenSpec
-from dpcompose.bridge.relations import Project, SqlModel, Standing, World
+from dpcompose.bridge.relations import TEST, Project, SqlModel, Standing, World
 from dpcompose.bridge.sql import aggregate_of, release_aggregates, release_budget
 from dpcompose.bridge.sql_answers import Answers
 from dpcompose.bridge.values import Unconvertible
@@ -88,6 +88,11 @@ def write(
             other = world.model_of(tuple(each.name for each in table.parts))
             if other is not None and other is not model and model.name not in other.readers:
                 other.readers.append(model.name)
+    for model in project.models:
+        tests = [each for each in model.readers if each.startswith(TEST)]
+        if tests and model.kind == "ephemeral" and world.draws_others(model):
+            says = f"{tests[0]} draws noise of {model.name}, which is ephemeral: it is not counted"
+            refusals.append(Unconvertible(f"{model.file}:1", says, "test a table that holds it"))
     refusals += _ambiguous(project, world)
     try:
         find_unit(world, wanted, project)
@@ -318,5 +323,30 @@ def _runs(world: World, model: SqlModel) -> int | None:
     """Returns how often a model is run, or read if it is a view; None where that is not known."""
     given = world.answers.of("releases", model.name)
     if given is not None:
+        known = _known_reads(world, model) if model.kind == "view" else 0
+        if int(given) < known:
+            says = f"{model.name} is read {known} times at least, by {', '.join(model.readers)}"
+            place = world.answers.place("releases", model.name)
+            raise Unconvertible(place, f"`releases` is {given}, but the view {says}")
         return int(given)
     return 1 if not model.dbt and model.kind in ("query", "table") else None
+
+
+def _known_reads(world: World, model: SqlModel, above: tuple[SqlModel, ...] = ()) -> int:
+    """Returns how often a model is read at least, by what the project has: each build of a reader
+    reads it, and each read of a view or an ephemeral model; a test, or a build that nobody counts,
+    is one."""
+    total = sum(each.startswith(TEST) for each in model.readers)
+    for reader in world.models.values():
+        if reader.query is None or reader is model or reader in above or reader.public:
+            continue
+        times = sum(
+            world.model_of(tuple(one.name for one in each.parts)) is model
+            for each in reader.query.find_all(exp.Table)
+        )
+        given = int(world.answers.of("releases", reader.name) or 0)
+        if times and reader.kind in ("view", "ephemeral"):
+            total += times * max(given, _known_reads(world, reader, (*above, model)))
+        elif times:
+            total += times * (given or 1)
+    return total

@@ -600,3 +600,40 @@ def test_samples_that_several_queries_draw_are_not_one_sample(home: Path) -> Non
                    "a.yaml": "{v: {releases: 1}, w: {releases: 1}}"})  # fmt: skip
     result = imported()
     assert result.exit_code == 0 and "map: filter" in result.stdout
+
+
+LEFT_OUT = [
+    ({"models/s.sql": "{{ config(post_hook='insert into x select * from a.t') }} select * from {{ source('a', 't') }}"}, "models/s.sql:1: the hook"),
+    ({"models/s.sql": "{{ config(pre_hook=['create table x as select * from a.t']) }} select * from {{ source('a', 't') }}"}, "models/s.sql:1: the hook"),
+    ({"dbt_project.yml": 'name: p\non-run-end: ["insert into x select count(*) from a.t"]\n'}, "dbt_project.yml:1: the hook"),
+    ({"dbt_project.yml": "name: p\nmodels: {p: {+post-hook: {sql: 'select count(*) from a.t'}}}\n"}, "models/s.sql:1: the hook"),
+    ({"models/y.yml": "models: [{name: s, config: {post_hook: '{{ publish(this) }}'}}]\n"}, "models/s.sql:1: a hook runs the macro `publish`"),
+    ({"models/m.py": "def model(dbt, session): pass\n"}, "models/m.py:1: a model in Python is not read"),
+    ({"dbt_project.yml": "name: p\nmodel-paths: [models, ../more]\n"}, "nothing is read of the folder `../more/`"),
+    ({"tests/q.sql": DP + "count(*) n from {{ ref('s') }}"}, "tests/q.sql:1: the test q draws noise"),
+    ({"tests/q.sql": "select * from {{ ref('v') }}", "a.yaml": "v: {releases: 1}\n",
+      "models/y.yml": "models: [{name: v, columns: [{name: n, data_tests: [not_null]}]}]\n"}, "a.yaml:1: `releases` is 1, but the view v is read 2 times at least"),
+    ({"models/r.sql": "{{ config(materialized='table') }} select * from {{ ref('v') }}",
+      "a.yaml": "v: {releases: 2}\nr: {releases: 10}\n"}, "a.yaml:1: `releases` is 2, but the view v is read 10 times"),
+    ({"a.yaml": "s: {public: false}\nv: {releases: 0}\n"}, "a.yaml:2: v.releases: "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "says"), LEFT_OUT, ids=[says for _, says in LEFT_OUT])
+def test_what_a_project_runs_beside_its_models_is_not_left_out(
+    home: Path, more: dict[str, str], says: str
+) -> None:
+    small(home, **more)
+    result = imported()
+    assert result.exit_code == 3 and says in result.stderr and result.stdout == "", result.output
+
+
+def test_a_pipe_in_a_folder_is_refused(home: Path) -> None:
+    import os
+
+    small(home)
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    os.mkfifo("models/p.sql")
+    result = imported()
+    assert result.exit_code == 2 and "p.sql is no regular file" in result.stderr
