@@ -217,7 +217,7 @@ class World:
     of the privacy unit, as engines compare names; `shown`: as it is written. `policies`: the views
     whose policies charge for what is asked of them. `draws`: the mechanisms; `drawn`: how often
     each is drawn by what is being read; `notes`: what is not counted; `samples`: the models that
-    draw the rows of datasets.
+    draw the rows of datasets; `exact`: the notes on models whose exact aggregates are not counted.
     """
 
     one_row = _ONE_ROW
@@ -236,6 +236,7 @@ class World:
         self.notes: list[str] = []
         self.people: dict[str, str] = {}
         self.samples: dict[str, SqlModel] = {}
+        self.exact: dict[str, str] = {}
         self._reserved = {each.name: each for each in models.values()}
         self._names: set[str] = set()
         self._parts: dict[int, exp.Expr] = {}

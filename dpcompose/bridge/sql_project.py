@@ -38,12 +38,14 @@ def read_project(
 
 class WrittenSpec(NamedTuple):
     """A spec that was written: its text, its open questions, what was not counted, and the places
-    that the parts of the spec are from."""
+    that the parts of the spec are from. `exact`: the notes on models whose exact aggregates are not
+    counted, by the models' names."""
 
     text: str
     questions: list[str]
     notes: list[str]
     places: Mapping[tuple[str | int, ...], str]
+    exact: Mapping[str, str]
 
 
 class RefusedSql(Exception):
@@ -59,11 +61,12 @@ def write(
     only: Collection[str] = (),
     deltas: Iterable[object] = (),
     step: Callable[[], object] = lambda: None,
+    compared: bool = False,
 ) -> WrittenSpec:
     """Returns the spec of a project. Raises RefusedSql, and TimeoutError beyond `MOST_SECONDS`.
 
     `only`: the names of the models that are released, all where it is empty; `step`: called after
-    each.
+    each; `compared`: whether the spec is only compared, so that it may have no mechanism.
     """
     spec = OpenSpec(unit_from="all rows of one unit are added or removed")
     models = {each.key: each for each in project.models if each.key}
@@ -123,13 +126,16 @@ def write(
             _count(world, released)
             _share_samples(world, released)
             spec.forget_schemas(world.people)
-            text = spec.text(deltas)
+            empty = compared and world.exact and not spec.mechanisms
+            text = "dpcompose: 1\nprotect: user\n" if empty else spec.text(deltas)
     except Unconvertible as error:
         refusals.append(error)
     if refusals:
         unique = {(each.where, each.message): each for each in refusals}
         raise RefusedSql(unique.values())
-    return WrittenSpec(text, spec.questions, [*project.notes, *world.notes], spec.places)
+    return WrittenSpec(
+        text, spec.questions, [*project.notes, *world.notes], spec.places, world.exact
+    )
 
 
 def _ambiguous(project: Project, world: World) -> list[Unconvertible]:
@@ -238,10 +244,11 @@ def _release(world: World, model: SqlModel) -> Counter[int]:
             titles = ", ".join(
                 each.alias_or_name for each in select.expressions if each.find(exp.AggFunc)
             )
-            world.notes.append(
+            world.exact[model.name] = (
                 f"{model.where(query)}: {model.name} ({titles}) is exact and not counted; "
                 "published, it has no guarantee"
             )
+            world.notes.append(world.exact[model.name])
             return Counter()
         release_aggregates(world, model, *found)
         return world.drawn

@@ -61,7 +61,9 @@ def import_sql(run: Run) -> ExitCode:
                 answers.add_file(_text(run.answers, _MOST_BYTES).encode(), shown(run.answers))
             origin = None if run.origin is None else run.origin.value
             project = read_project(_files(run.file), origin, _dialect(run.dialect), answers)
-            written: WrittenSpec = write(project, run.only, run.deltas, progress.step)
+            written: WrittenSpec = write(
+                project, run.only, run.deltas, progress.step, run.check is not None
+            )
     except (Unreadable, TimeoutError) as error:
         complain(str(error))
         return ExitCode.USAGE

@@ -637,3 +637,18 @@ def test_a_pipe_in_a_folder_is_refused(home: Path) -> None:
     os.mkfifo("models/p.sql")
     result = imported()
     assert result.exit_code == 2 and "p.sql is no regular file" in result.stderr
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_check_sees_that_a_clause_was_removed(home: Path, others: bool) -> None:
+    small(home)
+    if others:
+        small(home, **{"models/w.sql": "{{ config(materialized='table', meta={'dpcompose': {'releases': 1}}) }}\n" + DP
+                       + "count(*) n from {{ source('a', 't') }}"})  # fmt: skip
+    assert imported("-o", "x.dp.yaml").exit_code == 0
+    assert imported("--check", "x.dp.yaml").exit_code == 0
+    (home / "models/v.sql").write_text("select count(*) as n from {{ ref('s') }}")
+    result = imported("--check", "x.dp.yaml")
+    assert result.exit_code == 1
+    assert "models/v.sql:1: v (n) is exact and not counted" in result.stdout
+    assert "x.dp.yaml:" in result.stdout and "has its mechanism v" in result.stdout
