@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from dpcompose.bridge.bigquery import Policy
-from dpcompose.bridge.relations import DBT, SOURCE, Project, SqlModel
+from dpcompose.bridge.relations import DBT, SOURCE, TEST, Project, SqlModel
 from dpcompose.bridge.sql import models_of, parsed
 from dpcompose.bridge.sql_answers import Answers
 from dpcompose.bridge.values import Item, Unconvertible, from_json
@@ -29,6 +29,8 @@ _PARTS = re.compile(r"\"[^\"]*\"|'[^']*'|[{}]|%(?=\})")
 _CALL = re.compile(
     r"(ref|source)\(\s*((?:'[^']*'|\"[^\"]*\")(?:\s*,\s*(?:'[^']*'|\"[^\"]*\"))?)\s*\)"
 )
+#: Words of queries that draw noise, or hide that they do not.
+_NOISE = re.compile(r"differential_privacy|anonymization|aggregation_threshold|noisy_", re.I)
 _WORDS = {"true": "True", "false": "False", "none": "None"}
 
 
@@ -69,6 +71,7 @@ class DbtNode:
         self.name, self.file, self.kind = name, file, kind
         self.sql: str | Unconvertible = ""
         self.hooks: list[str] = []
+        self.readers: list[str] = []
         self.released: bool | None = None
         self.tests: dict[str, list[str]] = {}
         self.relations: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -79,6 +82,7 @@ def _add(node: DbtNode, dialect: str, found: Project) -> None:
     """Adds the model of a node to a project."""
     model = SqlModel(node.name, None, node.file, node.kind, dialect, key=(DBT, node.name), dbt=True)
     model.schema, model.own_output, model.tests = DBT, node.own_output, node.tests
+    model.readers = list(dict.fromkeys(node.readers))
     released = found.answers.of("released", node.name)
     model.released = node.released if released is None else released
     model.public = node.kind == "seed" or bool(found.answers.of("public", node.name))
@@ -96,40 +100,32 @@ def _add(node: DbtNode, dialect: str, found: Project) -> None:
     except Unconvertible as error:
         model.error = error
         model.query = exp.select("*")
-        hides = isinstance(node.sql, Unconvertible) or re.search(
-            r"differential_privacy|anonymization|aggregation_threshold|noisy_", node.sql, re.I
-        )
+        hides = isinstance(node.sql, Unconvertible) or _NOISE.search(node.sql)
         if hides:
             found.refusals.append(error)
     for hook in node.hooks:
-        text = re.sub(r"\{\{-?\s*this\s*-?\}\}", f"{DBT}.{node.name}", hook)
-        if _OPENS.search(text):
-            macros = [
-                each
-                for each in re.findall(r"(\w+)\s*\(", text)
-                if found.macros.get(each, "policy").lower().count("policy")
-            ]
-            if macros:
-                found.refusals.append(
-                    Unconvertible(
-                        f"{node.file}:1",
-                        f"a hook runs the macro {quoted(macros[0])}, which may set a policy",
-                        "write the statement in the hook",
-                    )
-                )
-            else:
-                found.notes.append(f"{node.file}:1: the hook {quoted(hook[:80])} is not read")
-            continue
-        try:
-            policies = models_of(text, node.file, node.name, dialect or "bigquery")[1]
-            found.policies += [
-                Policy(each.view, each.item, f"{node.file}:1", None) for each in policies
-            ]
-        except Unconvertible as error:
-            if "policy" in text.lower():
-                found.refusals.append(Unconvertible(f"{node.file}:1", f"a hook: {error.message}"))
-            else:
-                found.notes.append(f"{node.file}:1: the hook {quoted(hook[:80])} is not read")
+        _hook(hook, node.name, f"{node.file}:1", dialect, found)
+
+
+def _hook(hook: str, name: str, where: str, dialect: str, found: Project) -> None:
+    """Adds the policies that a hook sets; another one that may read rows is refused."""
+    text = re.sub(r"\{\{-?\s*this\s*-?\}\}", f"{DBT}.{name}", hook)
+    if _OPENS.search(text):
+        macros = re.findall(r"(\w+)\s*\(", text)
+        says = f"a hook runs the macro {quoted(macros[0])}, which may set a policy" if macros else (
+            f"the hook {quoted(hook[:80])} is not read"
+        )  # fmt: skip
+        found.refusals.append(Unconvertible(where, says, "write the statement in the hook"))
+        return
+    try:
+        models, policies = models_of(text, where.rpartition(":")[0], name, dialect or "bigquery")
+    except Unconvertible as error:
+        found.refusals.append(Unconvertible(where, f"a hook: {error.message}"))
+        return
+    found.policies += [Policy(each.view, each.item, where, None) for each in policies]
+    if models:
+        says = f"the hook {quoted(hook[:80])} runs a query: how often it is run is not counted"
+        found.refusals.append(Unconvertible(where, says, "make it a model"))
 
 
 def _name_tables(model: SqlModel, node: DbtNode) -> None:
@@ -185,6 +181,10 @@ def _of_manifest(name: str, text: str, found: Project) -> Iterator[DbtNode]:
         kind = each.get("resource_type")
         if kind == "test":
             tests.append(each)
+        if kind == "operation":
+            file = str(each.get("original_file_path") or name).replace("\\", "/")
+            hook = str(each.get("compiled_code") or each.get("raw_code") or "")
+            _hook(hook, "", f"{file.removeprefix('./')}:1", found.dialect, found)
         config = each.get("config") or {}
         if kind not in ("model", "seed", "snapshot") or config.get("enabled") is False:
             continue
@@ -267,6 +267,14 @@ def _test(
 ) -> None:
     """Notes what a test that holds says of its column: no two rows share a value, or which ones."""
     config, meta = test.get("config") or {}, test.get("test_metadata") or {}
+    if config.get("enabled") is not False:
+        code = str(test.get("compiled_code") or test.get("raw_code") or "")
+        if _NOISE.search(code):
+            says = f"{TEST}{test.get('name')} draws noise: how often it is run is not counted"
+            raise Unconvertible(f"{test.get('original_file_path') or where}:1", says)
+        for each in _nodes_of(test):
+            if each in nodes:
+                nodes[each].readers.append(f"{TEST}{test.get('name')}")
     if (
         str(config.get("severity", "error")).lower() != "error"
         or config.get("where")
@@ -303,6 +311,10 @@ def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[DbtNode]:
     for name, text in files.items():
         if name.endswith("dbt_project.yml"):
             settings = _yaml(text, name)
+    base = next((name for name in files if name.endswith("dbt_project.yml")), "")
+    places = {word: _paths(settings, word, base) for word in ("model", "macro", "test")}
+    _refuse_elsewhere(settings, files, base, places["model"], found)
+    tests: dict[str, list[str]] = {}
     said: dict[str, tuple[dict[str, Any], str]] = {}
     for name, text in files.items():
         if name.endswith((".yml", ".yaml")) and not name.endswith("dbt_project.yml"):
@@ -327,27 +339,77 @@ def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[DbtNode]:
         stem = name.rpartition("/")[2].rpartition(".")[0]
         if name.endswith(".csv"):
             yield DbtNode(stem, name, "seed")
-        if not name.endswith(".sql") or "macros/" in f"{name}/" or "tests/" in f"{name}/":
-            if "macros/" in name:
-                for macro in re.split(r"\{%-?\s*macro\s+", text)[1:]:
-                    found.macros[macro.partition("(")[0].strip()] = macro
+        if not name.endswith(".sql"):
+            continue
+        if name.startswith(places["macro"]):
+            for macro in re.split(r"\{%-?\s*macro\s+", text)[1:]:
+                found.macros[macro.partition("(")[0].strip()] = macro
+        if name.startswith(places["test"]):
+            if _NOISE.search(text):
+                says = f"{TEST}{stem} draws noise: how often it is run is not counted"
+                found.refusals.append(Unconvertible(f"{name}:1", says))
+            for call in _CALL.finditer(text):
+                tests.setdefault(_names(call[2])[-1], []).append(f"{TEST}{stem}")
+            found.notes.append(f"{name}:1: {TEST}{stem} is exact; shown, it has no guarantee")
+    for name, text in files.items():
+        stem = name.rpartition("/")[2].rpartition(".")[0]
+        if not name.endswith(".sql") or name.startswith((*places["macro"], *places["test"])):
             continue
         own, where = said.get(stem, ({}, name))
-        config = {**_folder_config(settings, name), **(own.get("config") or {})}
+        folder, inner = _folder_config(settings, name), dict[str, Any]()
         node = DbtNode(stem, name, "view")
         try:
-            node.sql = _without_jinja(text, node, config)
+            node.sql = _without_jinja(text, node, inner)
         except Unconvertible as error:
             node.sql = error
+        levels = (folder, own, own.get("config") or {}, inner)
+        config = {**folder, **levels[2], **inner}
         if config.get("enabled") is False:
             continue
         node.kind = str(config.get("materialized") or "view")
-        hooks = config.get("post_hook") or config.get("post-hook") or []
-        node.hooks = [str(each) for each in (hooks if isinstance(hooks, list | tuple) else [hooks])]
+        node.hooks = [hook for each in levels for hook in _hooks(each)]
+        node.readers = tests.get(stem, [])
         node.released = True if f"exposed {stem}" in said else None
         _answer(found.answers, stem, {"meta": config.get("meta")}, where)
         _columns(own, stem, node, found.answers)
         yield node
+    for word in ("on-run-start", "on-run-end"):
+        for hook in _listed(settings.get(word)):
+            _hook(hook, "", f"{base}:1", "", found)
+
+
+def _listed(value: Any) -> list[str]:
+    """Returns the statements of a hook, which are one or a list, each a text or a mapping."""
+    several = value if isinstance(value, list | tuple) else [value]
+    return [str(each.get("sql") if isinstance(each, dict) else each) for each in several if each]
+
+
+def _hooks(config: Mapping[str, Any]) -> list[str]:
+    """Returns the hooks of a configuration."""
+    words = ("pre_hook", "pre-hook", "post_hook", "post-hook")
+    return [each for word in words for each in _listed(config.get(word))]
+
+
+def _paths(settings: Mapping[str, Any], word: str, base: str) -> tuple[str, ...]:
+    """Returns how the names of files begin in the folders of a kind that a project has."""
+    given = settings.get(f"{word}-paths") or [f"{word}s"]
+    front = base.removesuffix("dbt_project.yml")
+    return tuple(f"{front}{each}".rstrip("/") + "/" for each in _listed(given))
+
+
+def _refuse_elsewhere(
+    settings: Mapping[str, Any], files: Mapping[str, str], base: str, places: tuple[str, ...],
+    found: Project,
+) -> None:  # fmt: skip
+    """Refuses models that are not read: those in Python, and those of other folders."""
+    for name in files:
+        if name.endswith(".py") and name.startswith(places):
+            found.refusals.append(Unconvertible(f"{name}:1", "a model in Python is not read"))
+    for path in places if settings.get("model-paths") else ():
+        if not any(name.startswith(path) for name in files):
+            says = f"nothing is read of the folder {quoted(path)} of `model-paths`"
+            hint = "give the folder of the project, or target/manifest.json"
+            found.refusals.append(Unconvertible(f"{base}:1", says, hint))
 
 
 def _yaml(text: str, name: str) -> dict[str, Any]:
@@ -376,7 +438,12 @@ def _folder_config(settings: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _columns(
     entry: Mapping[str, Any], relation: str, node: DbtNode | None, answers: Answers
 ) -> None:
-    """Notes what tests say of the columns of a model or a source."""
+    """Notes what tests say of the columns of a model or a source, and that they read it."""
+    for level in (entry, *(entry.get("columns") or [])) if node is not None else ():
+        for number, test in enumerate(level.get("data_tests") or level.get("tests") or [], 1):
+            called = next(iter(test)) if isinstance(test, dict) and test else test
+            on = relation if level is entry else f"{relation}.{level.get('name')}"
+            node.readers.append(f"{TEST}{called} of {on} ({number})")
     for column in entry.get("columns") or []:
         for test in column.get("data_tests") or column.get("tests") or []:
             if test == "unique":

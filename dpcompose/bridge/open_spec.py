@@ -65,12 +65,9 @@ class OpenSpec:
     def forget_schemas(self, tables: Mapping[str, str]) -> None:
         """Gives tables that no mechanism reads their plain name, which several may share: they say
         only what a root of its own is made of. `tables`: the plain names of tables."""
-        read, waiting = set[str](), [str(each[0]["reads"]) for each in self.mechanisms.values()]
-        while waiting:
-            each = waiting.pop().removesuffix(".*")
-            read.add(each)
-            below = self.datasets[each][0].get("from") if each in self.datasets else None
-            waiting += [below] if isinstance(below, str) else []
+        read = {
+            one for each in self.mechanisms.values() for one in self.below(str(each[0]["reads"]))
+        }
         for called, plain in tables.items():
             same = plain in self.datasets and self.datasets[plain][0] == self.datasets[called][0]
             if called != plain and same and not {called, plain} & read:
@@ -78,6 +75,15 @@ class OpenSpec:
                 for key, (values, *rest) in self.datasets.items():
                     if values.get("from") == called:
                         self.datasets[key] = ({**values, "from": plain}, *rest)  # type: ignore[assignment]
+
+    def below(self, read: str) -> set[str]:
+        """Returns the names of a dataset that is read and of all that it is made from."""
+        found: set[str] = set()
+        while (read := read.removesuffix(".*")) not in found:
+            found.add(read)
+            values = self.datasets[read][0] if read in self.datasets else {}
+            read = str(values.get("from", read))
+        return found
 
     def text(self, deltas: Iterable[object] = ()) -> str:
         """Returns the spec. Raises Unconvertible if it is invalid, but for its open questions."""

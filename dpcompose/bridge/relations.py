@@ -124,6 +124,10 @@ Columns: TypeAlias = "tuple[tuple[str, Lineage] | tuple[SqlRows, frozenset[str]]
 Step: TypeAlias = tuple[str, Callable[[SqlRows, str], SqlRows]]
 
 
+#: How readers are called that are tests.
+TEST = "the test "
+
+
 @dataclass(eq=False)
 class SqlModel:
     """One query of a project, and how it is stored.
@@ -212,7 +216,8 @@ class World:
     `claim`: what makes a mechanism of a query that an engine answers with noise. `unit`: the column
     of the privacy unit, as engines compare names; `shown`: as it is written. `policies`: the views
     whose policies charge for what is asked of them. `draws`: the mechanisms; `drawn`: how often
-    each is drawn by what is being read; `notes`: what is not counted.
+    each is drawn by what is being read; `notes`: what is not counted; `samples`: the models that
+    draw the rows of datasets; `exact`: the notes on models whose exact aggregates are not counted.
     """
 
     one_row = _ONE_ROW
@@ -230,6 +235,8 @@ class World:
         self.drawn = Counter[int]()
         self.notes: list[str] = []
         self.people: dict[str, str] = {}
+        self.samples: dict[str, SqlModel] = {}
+        self.exact: dict[str, str] = {}
         self._reserved = {each.name: each for each in models.values()}
         self._names: set[str] = set()
         self._parts: dict[int, exp.Expr] = {}
@@ -296,6 +303,8 @@ class World:
         """Returns the relation that a map makes of another one. `most`: the rows of one unit."""
         values: dict[str, Value] = {"from": below.dataset, "map": kind}
         name = self.dataset(context, node, values, suffix, says, **questions)
+        if isinstance(kind, Mapping) and kind.get("kind") == "sample":
+            self.samples[name] = context.model
         return replace(below, dataset=name, most=most)
 
     def own(

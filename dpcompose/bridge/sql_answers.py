@@ -30,18 +30,19 @@ class Answers:
     def add_file(self, data: bytes, name: str) -> None:
         """Adds the answers of a file. Raises Unconvertible."""
         try:
-            tree = load(data, name).value
+            source = load(data, name)
         except InvalidSpec as error:
             first = error.diagnostics[0]
             line = f":{first.span.line}" if first.span else ""
             raise Unconvertible(f"{name}{line}", first.message, first.hint) from None
+        tree = source.value
         if not isinstance(tree, dict):
             raise Unconvertible(name, "answers are a mapping from relations to what is known")
         for relation, values in tree.items():
             if relation == "unit":
                 self.say_unit(values, name)
             else:
-                self.add(str(relation), values, name)
+                self.add(str(relation), values, f"{name}:{source.span((relation,)).line}")
 
     def say_unit(self, value: Any, where: str) -> None:
         """Notes the column of the privacy unit. Raises Unconvertible where another one was said."""
@@ -73,6 +74,8 @@ class Answers:
             item.fail("true or false is due")
         if key in ("max_rows", "max_rows_per_unit", "releases", "max_groups"):
             item.integer()
+        if key == "releases" and int(item.value) < 1:
+            item.fail("what is never run is left out of the project: a count from 1 on is due")
         if key in ("unique", "groups") and not (key == "groups" and isinstance(item.value, str)):
             names = [each.text() for each in item.items()]
             if not names or len(set(names)) < len(names):
@@ -102,6 +105,10 @@ class Answers:
         """Returns an answer of a relation, by the first of its names that has it; else None."""
         found = (self._given.get(name, {}).get(key) for name in names)
         return next((each[0] for each in found if each is not None), None)
+
+    def place(self, key: str, name: str) -> str:
+        """Returns where an answer is given."""
+        return self._given.get(name, {}).get(key, (None, ""))[1]
 
     def know(self, relations: Collection[str]) -> None:
         """Raises Unconvertible for answers of a relation that SQL does not have."""

@@ -12,7 +12,7 @@ from sqlglot import exp
 from dpcompose.bridge import dbt, sql
 from dpcompose.bridge.bigquery import claim, release_policies, unit_column
 from dpcompose.bridge.open_spec import OpenSpec
-from dpcompose.bridge.relations import Project, SqlModel, Standing, World
+from dpcompose.bridge.relations import TEST, Project, SqlModel, Standing, World
 from dpcompose.bridge.sql import aggregate_of, release_aggregates, release_budget
 from dpcompose.bridge.sql_answers import Answers
 from dpcompose.bridge.values import Unconvertible
@@ -38,12 +38,14 @@ def read_project(
 
 class WrittenSpec(NamedTuple):
     """A spec that was written: its text, its open questions, what was not counted, and the places
-    that the parts of the spec are from."""
+    that the parts of the spec are from. `exact`: the notes on models whose exact aggregates are not
+    counted, by the models' names."""
 
     text: str
     questions: list[str]
     notes: list[str]
     places: Mapping[tuple[str | int, ...], str]
+    exact: Mapping[str, str]
 
 
 class RefusedSql(Exception):
@@ -59,11 +61,12 @@ def write(
     only: Collection[str] = (),
     deltas: Iterable[object] = (),
     step: Callable[[], object] = lambda: None,
+    compared: bool = False,
 ) -> WrittenSpec:
     """Returns the spec of a project. Raises RefusedSql, and TimeoutError beyond `MOST_SECONDS`.
 
     `only`: the names of the models that are released, all where it is empty; `step`: called after
-    each.
+    each; `compared`: whether the spec is only compared, so that it may have no mechanism.
     """
     spec = OpenSpec(unit_from="all rows of one unit are added or removed")
     models = {each.key: each for each in project.models if each.key}
@@ -88,6 +91,11 @@ def write(
             other = world.model_of(tuple(each.name for each in table.parts))
             if other is not None and other is not model and model.name not in other.readers:
                 other.readers.append(model.name)
+    for model in project.models:
+        tests = [each for each in model.readers if each.startswith(TEST)]
+        if tests and model.kind == "ephemeral" and world.draws_others(model):
+            says = f"{tests[0]} draws noise of {model.name}, which is ephemeral: it is not counted"
+            refusals.append(Unconvertible(f"{model.file}:1", says, "test a table that holds it"))
     refusals += _ambiguous(project, world)
     try:
         find_unit(world, wanted, project)
@@ -116,14 +124,18 @@ def write(
         project.answers.know(_relations(project) | spec.datasets.keys())
         if not refusals:
             _count(world, released)
+            _share_samples(world, released)
             spec.forget_schemas(world.people)
-            text = spec.text(deltas)
+            empty = compared and world.exact and not spec.mechanisms
+            text = "dpcompose: 1\nprotect: user\n" if empty else spec.text(deltas)
     except Unconvertible as error:
         refusals.append(error)
     if refusals:
         unique = {(each.where, each.message): each for each in refusals}
         raise RefusedSql(unique.values())
-    return WrittenSpec(text, spec.questions, [*project.notes, *world.notes], spec.places)
+    return WrittenSpec(
+        text, spec.questions, [*project.notes, *world.notes], spec.places, world.exact
+    )
 
 
 def _ambiguous(project: Project, world: World) -> list[Unconvertible]:
@@ -232,10 +244,11 @@ def _release(world: World, model: SqlModel) -> Counter[int]:
             titles = ", ".join(
                 each.alias_or_name for each in select.expressions if each.find(exp.AggFunc)
             )
-            world.notes.append(
+            world.exact[model.name] = (
                 f"{model.where(query)}: {model.name} ({titles}) is exact and not counted; "
                 "published, it has no guarantee"
             )
+            world.notes.append(world.exact[model.name])
             return Counter()
         release_aggregates(world, model, *found)
         return world.drawn
@@ -276,9 +289,71 @@ def _count(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
         world.spec.release(draw.name, values, says, draw.where, asks)
 
 
+def _share_samples(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
+    """Writes samples as filters where the mechanisms that read them draw neither one fresh sample
+    each nor all the same one.
+
+    Copy i of every mechanism reads the i-th sample of a dataset. A stored sample is drawn once for
+    each build, and one that several queries evaluate is drawn by each of them. Given the draws, a
+    sample is a filter, so that a filter is sound for any of them: nothing is amplified.
+    """
+    mechanisms = world.spec.mechanisms.values()
+    for name, home in world.samples.items():
+        if name not in world.spec.datasets:
+            continue
+        reads = [each[0] for each in mechanisms if name in world.spec.below(str(each[0]["reads"]))]
+        draws = [
+            number
+            for number, each in enumerate(world.draws)
+            if name in world.spec.below(str(each.values["reads"]))
+        ]
+        models = [model for model, drawn in released if any(drawn[number] for number in draws)]
+        stored = home.kind not in ("view", "ephemeral", "query") and models != [home]
+        once = all(str(each.get("count", "1")) == "1" for each in reads)
+        of_policies = len(reads) > len(draws)
+        together = len(draws) == 1 or not any("notion" in each for each in reads)
+        if not of_policies and len(models) < 2 and together and (once or not stored):
+            continue
+        values, says, where, asks = world.spec.datasets[name]
+        kind = values["map"]
+        if stored and not of_policies and _runs(world, home) == 1:
+            assert isinstance(kind, Mapping)
+            kind = {**kind, "draws": "one"}
+            says += f"; {home.name} is stored: all read the same sample"
+        else:
+            kind = "filter"
+            says += "; not amplified: how many reads share one sample is not known"
+        world.spec.datasets[name] = ({**values, "map": kind}, says, where, asks)
+
+
 def _runs(world: World, model: SqlModel) -> int | None:
     """Returns how often a model is run, or read if it is a view; None where that is not known."""
     given = world.answers.of("releases", model.name)
     if given is not None:
+        known = _known_reads(world, model) if model.kind == "view" else 0
+        if int(given) < known:
+            says = f"{model.name} is read {known} times at least, by {', '.join(model.readers)}"
+            place = world.answers.place("releases", model.name)
+            raise Unconvertible(place, f"`releases` is {given}, but the view {says}")
         return int(given)
     return 1 if not model.dbt and model.kind in ("query", "table") else None
+
+
+def _known_reads(world: World, model: SqlModel, above: tuple[SqlModel, ...] = ()) -> int:
+    """Returns how often a model is read at least, by what the project has: each build of a reader
+    reads it, and each read of a view or an ephemeral model; a test, or a build that nobody counts,
+    is one."""
+    total = sum(each.startswith(TEST) for each in model.readers)
+    for reader in world.models.values():
+        if reader.query is None or reader is model or reader in above or reader.public:
+            continue
+        times = sum(
+            world.model_of(tuple(one.name for one in each.parts)) is model
+            for each in reader.query.find_all(exp.Table)
+        )
+        given = int(world.answers.of("releases", reader.name) or 0)
+        if times and reader.kind in ("view", "ephemeral"):
+            total += times * max(given, _known_reads(world, reader, (*above, model)))
+        elif times:
+            total += times * (given or 1)
+    return total

@@ -61,7 +61,9 @@ def import_sql(run: Run) -> ExitCode:
                 answers.add_file(_text(run.answers, _MOST_BYTES).encode(), shown(run.answers))
             origin = None if run.origin is None else run.origin.value
             project = read_project(_files(run.file), origin, _dialect(run.dialect), answers)
-            written: WrittenSpec = write(project, run.only, run.deltas, progress.step)
+            written: WrittenSpec = write(
+                project, run.only, run.deltas, progress.step, run.check is not None
+            )
     except (Unreadable, TimeoutError) as error:
         complain(str(error))
         return ExitCode.USAGE
@@ -147,7 +149,7 @@ def _files(path: str) -> dict[str, str]:
                         f'"{word}"' in text for word in _SQL_JSON
                     ):
                         found[name] = text
-                elif each.lower().endswith(".csv"):
+                elif each.lower().endswith((".csv", ".py")):
                     found[name] = ""
     if not any(name.lower().endswith((".sql", ".json")) for name in found):
         raise Unreadable(f"{shown(path)} has no SQL")
@@ -157,6 +159,8 @@ def _files(path: str) -> dict[str, str]:
 def _text(path: str, most: int) -> str:
     """Returns the text of a file, with plain line ends. Raises Unreadable, also for one that is too
     large or no UTF-8."""
+    if path != STANDARD_INPUT and os.path.exists(path) and not os.path.isfile(path):
+        raise Unreadable(f"{shown(path)} is no regular file")
     data = read(path, most)
     if len(data) > most:
         raise Unreadable(f"{shown(path)} is larger than {most // 2**20} MiB")

@@ -545,3 +545,110 @@ def test_a_manifest_of_dbt_itself(home: Path) -> None:
     assert result.exit_code == 0, result.output
     assert run("analyze", "x.dp.yaml", "--quiet").stdout == "epsilon=1\n"
     assert run("import", "models", "--check", "x.dp.yaml").exit_code == 0
+
+
+# --- what projects leave out ---------------------------------------------------------------------
+
+
+def small(home: Path, **more: str) -> None:
+    """A project of one view with a clause, over a table that samples."""
+    files = {
+        "dbt_project.yml": 'name: p\nversion: "1.0"\n',
+        "models/s.sql": "{{ config(materialized='table') }} select * from {{ source('a', 't') }} where rand() < 0.01",
+        "models/v.sql": "{{ config(materialized='view') }}\n" + DP + "count(*) n from {{ ref('s') }}",
+        "a.yaml": "v: {releases: 12}\n",
+    }  # fmt: skip
+    for name, text in {**files, **more}.items():
+        file = home / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def imported(*more: str) -> Any:
+    return run(
+        "import", ".", "--dialect", "bigquery", "--from", "dbt", "--answers", "a.yaml", *more
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "stored", "shown", "least"),
+    [
+        ("v: {releases: 12}", "table", "map: filter", "12"),
+        ("{v: {releases: 12}, s: {releases: 1}}", "table", "poisson: 0.01, draws: one", "7.3"),
+        ("v: {releases: 12}", "view", "poisson: 0.01}", "0.2"),
+        ("v: {releases: 1}", "table", "poisson: 0.01}", "0.01"),
+    ],
+)
+def test_a_stored_sample_is_not_fresh_for_each_read(
+    home: Path, answers: str, stored: str, shown: str, least: str
+) -> None:
+    """12 reads of ε = 1 of one sample: ln(1 + 0.01 (e^12 − 1)) = 7.40."""
+    small(home, **{"a.yaml": answers})
+    file = home / "models/s.sql"
+    file.write_text(file.read_text().replace("'table'", f"'{stored}'"))
+    result = imported("-o", "x.dp.yaml")
+    assert result.exit_code == 0, result.output
+    text = Path("x.dp.yaml").read_text(encoding="utf-8")
+    assert shown in text
+    bound = dpcompose.analyze_file("x.dp.yaml").bound
+    assert bound is None or bound.value >= Fraction(least), bound
+
+
+def test_samples_that_several_queries_draw_are_not_one_sample(home: Path) -> None:
+    small(home, **{"models/s.sql": "select * from {{ source('a', 't') }} where rand() < 0.01",
+                   "models/w.sql": DP + "count(*) n from {{ ref('s') }}",
+                   "a.yaml": "{v: {releases: 1}, w: {releases: 1}}"})  # fmt: skip
+    result = imported()
+    assert result.exit_code == 0 and "map: filter" in result.stdout
+
+
+LEFT_OUT = [
+    ({"models/s.sql": "{{ config(post_hook='insert into x select * from a.t') }} select * from {{ source('a', 't') }}"}, "models/s.sql:1: the hook"),
+    ({"models/s.sql": "{{ config(pre_hook=['create table x as select * from a.t']) }} select * from {{ source('a', 't') }}"}, "models/s.sql:1: the hook"),
+    ({"dbt_project.yml": 'name: p\non-run-end: ["insert into x select count(*) from a.t"]\n'}, "dbt_project.yml:1: the hook"),
+    ({"dbt_project.yml": "name: p\nmodels: {p: {+post-hook: {sql: 'select count(*) from a.t'}}}\n"}, "models/s.sql:1: the hook"),
+    ({"models/y.yml": "models: [{name: s, config: {post_hook: '{{ publish(this) }}'}}]\n"}, "models/s.sql:1: a hook runs the macro `publish`"),
+    ({"models/m.py": "def model(dbt, session): pass\n"}, "models/m.py:1: a model in Python is not read"),
+    ({"dbt_project.yml": "name: p\nmodel-paths: [models, ../more]\n"}, "nothing is read of the folder `../more/`"),
+    ({"tests/q.sql": DP + "count(*) n from {{ ref('s') }}"}, "tests/q.sql:1: the test q draws noise"),
+    ({"tests/q.sql": "select * from {{ ref('v') }}", "a.yaml": "v: {releases: 1}\n",
+      "models/y.yml": "models: [{name: v, columns: [{name: n, data_tests: [not_null]}]}]\n"}, "a.yaml:1: `releases` is 1, but the view v is read 2 times at least"),
+    ({"models/r.sql": "{{ config(materialized='table') }} select * from {{ ref('v') }}",
+      "a.yaml": "v: {releases: 2}\nr: {releases: 10}\n"}, "a.yaml:1: `releases` is 2, but the view v is read 10 times"),
+    ({"a.yaml": "s: {public: false}\nv: {releases: 0}\n"}, "a.yaml:2: v.releases: "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "says"), LEFT_OUT, ids=[says for _, says in LEFT_OUT])
+def test_what_a_project_runs_beside_its_models_is_not_left_out(
+    home: Path, more: dict[str, str], says: str
+) -> None:
+    small(home, **more)
+    result = imported()
+    assert result.exit_code == 3 and says in result.stderr and result.stdout == "", result.output
+
+
+def test_a_pipe_in_a_folder_is_refused(home: Path) -> None:
+    import os
+
+    small(home)
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    os.mkfifo("models/p.sql")
+    result = imported()
+    assert result.exit_code == 2 and "p.sql is no regular file" in result.stderr
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_check_sees_that_a_clause_was_removed(home: Path, others: bool) -> None:
+    small(home)
+    if others:
+        small(home, **{"models/w.sql": "{{ config(materialized='table', meta={'dpcompose': {'releases': 1}}) }}\n" + DP
+                       + "count(*) n from {{ source('a', 't') }}"})  # fmt: skip
+    assert imported("-o", "x.dp.yaml").exit_code == 0
+    assert imported("--check", "x.dp.yaml").exit_code == 0
+    (home / "models/v.sql").write_text("select count(*) as n from {{ ref('s') }}")
+    result = imported("--check", "x.dp.yaml")
+    assert result.exit_code == 1
+    assert "models/v.sql:1: v (n) is exact and not counted" in result.stdout
+    assert "x.dp.yaml:" in result.stdout and "has its mechanism v" in result.stdout
