@@ -241,8 +241,9 @@ def release_aggregates(
     found, scope, conditions = world.sources(query, context)
     if not found.private:
         for each in query.iter_expressions():
-            if not isinstance(each, exp.From | exp.With | exp.Join):
+            if not isinstance(each, exp.From | exp.With | exp.Join | exp.Lateral):
                 world.own_row(each, scope, context, windows=True)
+        world.read_rest(query, scope, context)
         return
     world.no_rest(
         query, context, "limit offset fetch qualify distinct windows connect match pivots"
@@ -324,6 +325,7 @@ def release_aggregates(
             continue
         title = names.get(each.alias_or_name.lower(), each.alias_or_name) or f"column {number}"
         release_one(world, model, inner, title, reads, bool(keys), context, scope, blocks)
+    world.read_rest(query, scope, context)
 
 
 def accepted(model: SqlModel, columns: list[str]) -> str:
