@@ -162,8 +162,6 @@ def claim(world: World, query: exp.Select, context: Standing) -> SqlRows:
     """Makes a mechanism of a query with a clause, and returns its noisy rows. Raises
     Unconvertible."""
     clause = context.model.clauses[query.expressions[0].name]
-    query = query.copy()
-    query.set("expressions", query.expressions[1:])
     where = f"{context.model.file}:{context.model.first + clause.line - 1}"
 
     def refuse(says: str, hint: str | None = None) -> NoReturn:
@@ -179,11 +177,12 @@ def claim(world: World, query: exp.Select, context: Standing) -> SqlRows:
         refuse("the clause reads no private rows", "is a table answered `public` that is not?")
     found = world.after(world.filters(conditions, found, scope, below), found)
     for each in (
-        *query.expressions,
+        *query.expressions[1:],
         *(query.args.get(word) for word in ("group", "having", "qualify", "order")),
     ):
         if each is not None:
             world.own_row(each, scope, context, windows=True)
+    world.read_rest(query, scope, context)
     named = unit_column(clause)
     if named is None and "privacy_unit_column" in clause.options:
         refuse("the privacy unit is computed, which no column of a table is")
@@ -241,8 +240,7 @@ def claim(world: World, query: exp.Select, context: Standing) -> SqlRows:
             unbounded = ["NULL"]
         elif query.args.get("group") is not None:
             says.append("assumed: BigQuery's default, max_groups_contributed 1")
-    free = bool(unbounded) and unbounded == ["NULL"] * len(unbounded)
-    if free and found.most != 1 and query.args.get("group") is not None:
+    if "NULL" in unbounded and found.most != 1 and query.args.get("group") is not None:
         values["reads"] = f"{_partition(world, query, context, found, where)}.*"
     for each, other in (("max_groups_contributed", groups), ("max_rows_contributed", rows)):
         if other is not None and other.upper() != "NULL" and not other.isdigit():

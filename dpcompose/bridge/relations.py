@@ -240,6 +240,7 @@ class World:
         self._reserved = {each.name: each for each in models.values()}
         self._names: set[str] = set()
         self._parts: dict[int, exp.Expr] = {}
+        self._read: set[int] = set()
         self._called: dict[object, str] = {}
         self._known: dict[object, tuple[SqlRows, Counter[int]] | None] = {}
 
@@ -384,9 +385,13 @@ class World:
 
     def relation(self, query: exp.Expr, context: Standing) -> SqlRows:
         """Returns the rows of a query. Raises Unconvertible."""
+        self._read.add(self.same(query))
         if isinstance(query, exp.Subquery):
             self.no_rest(query, context, "joins limit offset sample pivots")
-            return self.relation(query.this, self.with_tables(query, context))
+            below = self.with_tables(query, context)
+            found = self.relation(query.this, below)
+            self.read_rest(query, Scope({}, {}), below)
+            return found
         context = self.with_tables(query, context)
         if isinstance(query, exp.Select):
             return self.select(query, context)
@@ -703,8 +708,7 @@ class World:
         """
         for each in node.walk(prune=lambda part: isinstance(part, exp.Query)):
             if isinstance(each, exp.Query):
-                below = context._replace(name=f"{context.name}_sub", claimed=PLAIN)
-                if self.relation(each, below).private:
+                if self.subquery(each, scope, context).private:
                     self.refuse(context, each, f"a subquery over private rows: {_MIXES}")
             elif isinstance(each, exp.Window) and not windows:
                 self.refuse(context, each, f"a window: {_MIXES}")
@@ -716,6 +720,70 @@ class World:
                 found = self.lineage(each, scope, context)
                 if isinstance(found, Rank) and not all(self.is_unit(by) for _, by in found.by):
                     self.refuse(context, each, f"a number of rows of several units: {_MIXES}")
+
+    def subquery(self, query: exp.Query, scope: Scope, context: Standing) -> SqlRows:
+        """Returns the rows of a query in an expression, which may be run for each row. Raises
+        Unconvertible where that draws fresh noise each time."""
+        drawn = self.drawn.copy()
+        found = self.relation(query, context._replace(name=f"{context.name}_sub", claimed=PLAIN))
+        if self.drawn != drawn:
+            for column in query.find_all(exp.Column):
+                if self.may_be_outer(column, query, scope, context):
+                    says = f"fresh noise for each row: {quoted(column.sql())} may be a column of a "
+                    says += "table outside of this subquery"
+                    hint = "join with the noisy rows, or write the subquery's own table in front"
+                    self.refuse(context, column, says, hint)
+        return found
+
+    def may_be_outer(
+        self, column: exp.Column, query: exp.Query, scope: Scope, context: Standing
+    ) -> bool:
+        """Returns whether a column in a subquery may be one of the tables around the subquery."""
+        if not scope.sources or column.name in context.model.clauses:
+            return False
+        if isinstance(column.this, exp.Star) and not column.table:
+            return False
+        if not column.table:
+            name = self.key(column.this, context)
+            return any(each.find(name)[0] for each in scope.sources.values())
+        name = self.key(column.args["table"], context)
+        below: exp.Expr = column
+        hidden = False
+        while below is not query and below.parent is not None:
+            # A query in FROM or in WITH does not see the other tables of that FROM.
+            derived = isinstance(below.parent, exp.From | exp.Join | exp.CTE)
+            hidden = hidden or (derived and isinstance(below, exp.Query))
+            below = below.parent
+            if isinstance(below, exp.Query):
+                names = self.tables_in(below, context) if isinstance(below, exp.Select) else ()
+                if name in names and not hidden:
+                    return False
+                hidden = False
+        return True
+
+    def tables_in(self, query: exp.Select, context: Standing) -> set[str]:
+        """Returns the names of the tables in the FROM of a SELECT."""
+        first = query.args.get("from_")
+        joins = [*(query.args.get("joins") or ()), *(query.args.get("laterals") or ())]
+        found: set[str] = set()
+        for each in [*([] if first is None else [first.this]), *(join.this for join in joins)]:
+            alias = each.args.get("alias")
+            called = alias.this if alias is not None and alias.this else each.this
+            if isinstance(called, exp.Identifier):
+                found.add(self.key(called, context))
+        return found
+
+    def read_rest(self, query: exp.Expr, scope: Scope, context: Standing) -> None:
+        """Raises Unconvertible where a query has a part that reads private rows, and that nothing
+        has read: no place of a query is left out."""
+        skip = (exp.Query, exp.With)
+        for each in query.walk(prune=lambda part: part is not query and isinstance(part, skip)):
+            if (
+                isinstance(each, exp.Query)
+                and each is not query
+                and self.same(each) not in self._read
+            ):
+                self.own_row(each, scope, context)
 
     # --- FROM ---
 
@@ -746,6 +814,7 @@ class World:
         """Returns one item of FROM, and adds its columns to the scope."""
         alias = node.args.get("alias")
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+            self._read.add(self.same(node))
             node = node.this
         if isinstance(node, exp.Table):
             found = self.table(node, context)
@@ -921,9 +990,10 @@ class World:
         found, scope, conditions = self.sources(query, context)
         shown = self.shown(query, scope, context)
         if not found.private:
-            for each in (*conditions, *query.expressions, query.args.get("having")):
-                if each is not None:
+            for each in query.iter_expressions():
+                if not isinstance(each, exp.From | exp.With | exp.Join | exp.Lateral):
                     self.own_row(each, scope, context, windows=True)
+            self.read_rest(query, scope, context)
             names = {
                 one.column: name
                 for name, one in shown
@@ -942,6 +1012,7 @@ class World:
         steps += self.grouping(query, found, scope, context)
         steps += self.qualified(query, found, scope, context)
         found = self.after(steps, found)
+        self.read_rest(query, scope, context)
         columns: list[Any] = [
             (
                 one,
@@ -1048,7 +1119,7 @@ class World:
                 and each.args.get("query") is not None
                 and self.unit_in(each.this, scope, context)
             ):
-                others.append(("_in", partial(self.within, context, each)))
+                others.append(("_in", partial(self.within, context, scope, each)))
             elif rate is not None:
                 kind: Value = {"kind": "sample", "poisson": rate}
                 says = "assumed: RAND() is drawn for each row, uniform from 0 to 1"
@@ -1078,11 +1149,12 @@ class World:
         """Returns rows that depend on several rows of their unit."""
         return self.own(context, node, below, below.most, suffix)
 
-    def within(self, context: Standing, node: exp.In, below: SqlRows, suffix: str) -> SqlRows:
+    def within(
+        self, context: Standing, scope: Scope, node: exp.In, below: SqlRows, suffix: str
+    ) -> SqlRows:
         """Returns the rows of the units that another query has as well."""
         before = set(self.spec.datasets)
-        below_in = context._replace(name=f"{context.name}_sub", claimed=PLAIN)
-        inner = self.relation(node.args["query"], below_in)
+        inner = self.subquery(node.args["query"], scope, context)
         for each in self.spec.datasets.keys() - before - self.people.keys():
             del self.spec.datasets[each]  # it only says which units are there
         if not inner.private:
@@ -1313,8 +1385,9 @@ class World:
                     f"a window over several units: {_MIXES}",
                     "" if self.unit else _SAY_UNIT,
                 )
-        for each in rest:
+        for each in tests:
             self.own_row(each, scope, context, windows=True)
+        for each in rest:
             ranks = [
                 one
                 for column in each.find_all(exp.Column)
@@ -1360,6 +1433,13 @@ class World:
             self.relation(each, context._replace(name=context.name + suffix, claimed=PLAIN))
             for each, suffix in branches
         ]
+        for one, _ in branches:  # of a chain of UNION, those between are read as well
+            above = one.parent
+            while above is not None and above is not query:
+                self._read.add(self.same(above))
+                self.read_rest(above, Scope({}, {}), context)
+                above = above.parent
+        self.read_rest(query, Scope({}, {}), context)
         if not any(each.private for each in found):
             return SqlRows()
         self.no_rest(query, context, "limit offset")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import pairwise
@@ -27,10 +29,16 @@ from dpcompose.bridge.relations import (
 )
 from dpcompose.bridge.values import Item, Unconvertible, exact, from_json
 from dpcompose.bridge.writer import name as name_in_yaml
+from dpcompose.core.numbers.expressions import MAX_EXPONENT, MAX_LENGTH, NUMBER, ExpressionError
+from dpcompose.errors import quoted
 from dpcompose.spec.reading import OPEN as TODO
 
 #: Parentheses, CASE and subqueries are nested so deep at most: sqlglot calls itself for each.
 MOST_NESTED = 40
+#: Kinds of characters that move the cursor or end a line.
+_UNSEEN = frozenset(("Cc", "Zl", "Zp", "Cs"))
+#: What sqlglot does not read is refused here, in words of our own.
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
@@ -51,6 +59,8 @@ def parsed(
         tokens = sqlglot.tokenize(text, read=read)
         depth = 0
         for each in tokens:
+            if each.token_type == TokenType.NUMBER:
+                known_number(each.text, where(each.line))
             depth += (each.token_type in _OPENING) - (each.token_type in _CLOSING)
             if depth > MOST_NESTED:
                 raise Unconvertible(
@@ -67,54 +77,93 @@ def parsed(
         ) from None
     except (RecursionError, MemoryError):
         raise Unconvertible(where(1), "the SQL is nested too deep") from None
+    for statement in found:
+        for each in () if statement is None else statement.find_all(exp.Identifier):
+            if any(unicodedata.category(letter) in _UNSEEN for letter in each.name):
+                says = f"the name {quoted(each.name)} has characters that control a terminal"
+                raise Unconvertible(where(int(each.meta.get("line", 1))), says)
     return [(each, clauses) for each in found if each is not None]
 
 
-def models_of(text: str, file: str, name: str, dialect: str) -> tuple[list[SqlModel], list[Policy]]:
+def known_number(text: str, where: str) -> None:
+    """Raises Unconvertible for a number of SQL that is too long, or too large or small."""
+    if not NUMBER.fullmatch(text):
+        return  # a number in another notation, whose value is not used
+    digits, _, exponent = text.lower().partition("e")
+    if len(text) > MAX_LENGTH or abs(int(exponent or 0)) > MAX_EXPONENT:
+        says = f"the number {quoted(text[:30])} is longer than {MAX_LENGTH} characters"
+        if len(text) <= MAX_LENGTH:
+            says = f"the exponent of {quoted(digits[:30])}e{exponent[:30]} is beyond {MAX_EXPONENT}"
+        raise Unconvertible(where, says)
+
+
+def models_of(
+    text: str, file: str, name: str, dialect: str, refusals: list[Unconvertible] | None = None
+) -> tuple[list[SqlModel], list[Policy]]:
     """Returns the queries of a file and the policies that it sets. Raises Unconvertible.
 
-    `name`: what a query of the file is called; a second one is `query 2`.
+    `name`: what a query of the file is called; a second one is `query 2`. `refusals`: takes what
+    is wrong with each statement, so that the others are read; without it the first one is raised.
     """
     models: list[SqlModel] = []
     policies: list[Policy] = []
     for statement, clauses in parsed(text, dialect, lambda line: f"{file}:{line}"):
         model = SqlModel(name, None, file, dialect=dialect, clauses=clauses)
-        where = model.where(statement)
-        if isinstance(statement, exp.Create | exp.Insert) and isinstance(
-            statement.expression, exp.Query | exp.Subquery
-        ):
-            target = (
-                statement.this.this if isinstance(statement.this, exp.Schema) else statement.this
-            )
-            kind = _HOW.get(str(statement.args.get("kind") or "TABLE").upper(), "")
-            if not kind or not isinstance(target, exp.Table):
-                raise Unconvertible(where, f"CREATE {statement.args.get('kind')} is not read here")
-            if isinstance(statement, exp.Create) and statement.find(exp.MaterializedProperty):
-                kind = "materialized_view"
-            parts = tuple(each.name for each in target.parts)
-            model.name, model.key, model.kind = parts[-1], parts, kind
-            model.schema = parts[-2] if len(parts) > 1 else ""
-            model.query, model.inserted = statement.expression, isinstance(statement, exp.Insert)
-            models.append(model)
-        elif isinstance(statement, exp.Query | exp.Subquery):
-            number = sum(each.kind == "query" for each in models) + 1
-            model.name = name if number == 1 else f"query {number}"
-            model.query = statement
-            models.append(model)
-        elif isinstance(statement, exp.Create | exp.Alter):
-            if statement.find(exp.Query):
-                raise Unconvertible(where, f"{statement.key.upper()} is not read here")
-        elif not isinstance(statement, _HARMLESS):
-            raise Unconvertible(
-                where, f"{statement.key.upper()} is not read here", "give the queries"
-            )
-        for each in statement.find_all(exp.Property):
-            if each.name.lower() == "privacy_policy":
-                target = statement.find(exp.Table)
-                assert target is not None
-                view = tuple(part.name for part in target.parts)
-                policies += policies_in(from_json(each.args["value"].name), view, where)
+        try:
+            if describe(statement, model, sum(each.kind == "query" for each in models) + 1):
+                models.append(model)
+            policies += policies_of(statement, model.where(statement))
+        except Unconvertible as error:
+            if refusals is None:
+                raise
+            refusals.append(error)
     return models, policies
+
+
+def describe(statement: exp.Expr, model: SqlModel, number: int) -> bool:
+    """Returns whether a statement is a query, and notes in its model what it is called and how it
+    is stored. Raises Unconvertible for a statement that is not read here.
+
+    `number`: that of the query in its file.
+    """
+    where = model.where(statement)
+    if isinstance(statement, exp.Create | exp.Insert) and isinstance(
+        statement.expression, exp.Query | exp.Subquery
+    ):
+        target = statement.this.this if isinstance(statement.this, exp.Schema) else statement.this
+        kind = _HOW.get(str(statement.args.get("kind") or "TABLE").upper(), "")
+        if not kind or not isinstance(target, exp.Table):
+            raise Unconvertible(where, f"CREATE {statement.args.get('kind')} is not read here")
+        if isinstance(statement, exp.Create) and statement.find(exp.MaterializedProperty):
+            kind = "materialized_view"
+        parts = tuple(each.name for each in target.parts)
+        model.name, model.key, model.kind = parts[-1], parts, kind
+        model.schema = parts[-2] if len(parts) > 1 else ""
+        model.query, model.inserted = statement.expression, isinstance(statement, exp.Insert)
+        return True
+    if isinstance(statement, exp.Query | exp.Subquery):
+        model.name = model.name if number == 1 else f"query {number}"
+        model.query = statement
+        return True
+    if isinstance(statement, exp.Create | exp.Alter):
+        if statement.find(exp.Query):
+            raise Unconvertible(where, f"{statement.key.upper()} is not read here")
+    elif not isinstance(statement, _HARMLESS):
+        kind = statement.name if isinstance(statement, exp.Command) else statement.key
+        raise Unconvertible(where, f"{kind.upper()} is not read here", "give the queries")
+    return False
+
+
+def policies_of(statement: exp.Expr, where: str) -> list[Policy]:
+    """Returns the policies that a statement sets. Raises Unconvertible."""
+    found: list[Policy] = []
+    for each in statement.find_all(exp.Property):
+        if each.name.lower() == "privacy_policy":
+            target = statement.find(exp.Table)
+            assert target is not None
+            view = tuple(part.name for part in target.parts)
+            found += policies_in(from_json(each.args["value"].name), view, where)
+    return found
 
 
 def is_of(files: Mapping[str, str]) -> bool:
@@ -143,7 +192,7 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
         try:
             if file.endswith(".sql"):
                 budgets, rest = budgets_in(text, file)
-                models, policies = models_of(rest, file, name, dialect)
+                models, policies = models_of(rest, file, name, dialect, found.refusals)
                 found.budgets += budgets
                 found.models += models
                 found.policies += policies
@@ -204,7 +253,7 @@ def aggregate_of(
                 if names is None
                 else {key: names[one.lower()] for key, one in shown.items() if one.lower() in names}
             )
-        ordered = query.args.get("order") or query.args.get("limit")
+        ordered = any(query.args.get(each) for each in ("order", "limit", "offset"))
         named = None
         if isinstance(inner, exp.Table) and not inner.db and isinstance(inner.this, exp.Identifier):
             named = context.tables.get(world.key(inner.this, context))
@@ -241,8 +290,9 @@ def release_aggregates(
     found, scope, conditions = world.sources(query, context)
     if not found.private:
         for each in query.iter_expressions():
-            if not isinstance(each, exp.From | exp.With | exp.Join):
+            if not isinstance(each, exp.From | exp.With | exp.Join | exp.Lateral):
                 world.own_row(each, scope, context, windows=True)
+        world.read_rest(query, scope, context)
         return
     world.no_rest(
         query, context, "limit offset fetch qualify distinct windows connect match pivots"
@@ -324,6 +374,7 @@ def release_aggregates(
             continue
         title = names.get(each.alias_or_name.lower(), each.alias_or_name) or f"column {number}"
         release_one(world, model, inner, title, reads, bool(keys), context, scope, blocks)
+    world.read_rest(query, scope, context)
 
 
 def accepted(model: SqlModel, columns: list[str]) -> str:
@@ -475,7 +526,12 @@ def literal(node: exp.Expr) -> Fraction | None:
         return literal(node.this) if node.this.unnest().is_number else None
     if isinstance(node, exp.Boolean):
         return Fraction(int(bool(node.this)))
-    return exact(node.name) if isinstance(node, exp.Literal) and node.is_number else None
+    if not isinstance(node, exp.Literal) or not node.is_number:
+        return None
+    try:
+        return exact(node.name)
+    except ExpressionError:
+        return None  # in a notation that specs do not have, such as 007
 
 
 def most_of(world: World, model: SqlModel, node: exp.Expr, context: Standing) -> Fraction | None:

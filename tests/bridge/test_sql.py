@@ -108,6 +108,13 @@ def test_a_budget_is_exceeded_by_a_second_reader(cases: Path) -> None:
 
 
 DP = "select with differential_privacy options (epsilon = 1, delta = 1e-6, max_groups_contributed = 1, privacy_unit_column = p) "
+#: A clause of which all columns say of which table they are.
+DP_OF_T = DP.replace("= p)", "= t.p)")
+#: A count by city with noise, as one item of FROM.
+NOISY = f"({DP_OF_T} t.city, count(*) n from t group by t.city) d"
+#: The largest salary of a city, exactly.
+LARGEST = "(select t.salary from t where t.city = {}.city)"
+CITIES = "(values ('x')) as c(city)"
 #: SQL, and what is said of it where it is refused.
 SAYS: list[tuple[str, str]] = [
     ("select avg(x) as m from t", "AVG: release SUM and COUNT"),
@@ -147,6 +154,21 @@ SAYS: list[tuple[str, str]] = [
     ("select noisy_sum_gaussian(x, 2.0) as n from t", "has no bound of one row"),
     ("select k, noisy_count_gaussian(x, 2.0) as n from t group by k", "which groups are there is exact"),
     ("select noisy_count_gaussian(x, 2.0) as n from t", "it is NULL, exactly, where there are no rows"),
+    # A query in any place of a query is read: its rows may be those of people.
+    ("select count(*) n from (select * from t qualify row_number() over (partition by p order by (select u.d from t u where u.city = t.city)) <= 3)", "a subquery over private rows"),
+    ("select count(*) n from (select * from t qualify row_number() over (partition by p, (select max(u.d) from t u where u.city = t.city)) <= 3)", "depends on other units"),
+    ("select count(*) n from (select * from t order by (select u.d from t u where u.city = t.city))", "a subquery over private rows"),
+    ("select k, count(*) n from t group by k order by (select u.x from t u)", "a subquery over private rows"),
+    ("select * from (select k, count(*) n from t group by k) offset 1", "which rows are shown is exact"),
+    (f"select * from {CITIES} order by {LARGEST.format('c')}", "a subquery over private rows"),
+    (f"select * from {CITIES} qualify row_number() over (order by {LARGEST.format('c')}) = 1", "a subquery over private rows"),
+    (f"select * from {CITIES} limit (select max(t.x) from t)", "depends on other units"),
+    (f"select * from {CITIES} union all select * from {CITIES} order by (select t.x from t)", "a subquery over private rows"),
+    (f"(select * from {CITIES}) order by (select t.x from t)", "a subquery over private rows"),
+    ("select sum(least(greatest(x, 0), 1e999999999)) n from t", "the exponent of `1`e999999999 is beyond 1000"),
+    (f"select sum(least(greatest(x, 0), {'9' * 5000})) n from t", "is longer than 1000 characters"),
+    ('select count(*) n from "a\x07b"', "has characters that control a terminal"),
+    ("call f(1)", "CALL is not read here"),
 ]  # fmt: skip
 
 
@@ -196,6 +218,55 @@ def test_what_sql_becomes(sql: str, says: str) -> None:
     assert (result.exit_code, result.output) == (0, "")
     assert says in Path("x.dp.yaml").read_text(encoding="utf-8")
     assert dpcompose.analyze_file("x.dp.yaml").bound is not None
+
+
+#: Queries around one with noise, on a public table of cities; what an engine runs again for each
+#: row draws fresh noise each time, and what it sorts by is not noise.
+AROUND: list[tuple[str, str]] = [
+    (f"select c.city, ({DP_OF_T} count(*) n from t where t.city = c.city) from cities c", "fresh noise for each row: `c.city`"),
+    (f"select c.city, ({DP_OF_T} count(*) n from t where t.city = town) from cities c", "fresh noise for each row: `town`"),
+    (f"select c.city from cities c where c.x < ({DP_OF_T} count(*) n from t where t.city = c.city)", "fresh noise for each row: `c.city`"),
+    (f"select c.city, array({DP_OF_T} count(*) n from t where t.city = c.city) from cities c", "fresh noise for each row: `c.city`"),
+    (f"select c.city from cities c where exists ({DP_OF_T} count(*) n from t where t.city = c.city)", "fresh noise for each row: `c.city`"),
+    (f"select c.city from cities c where c.n in ({DP_OF_T} count(*) n from t where t.city = c.city)", "fresh noise for each row: `c.city`"),
+    (f"select c.city from cities c order by ({DP_OF_T} count(*) n from t where t.city = c.city)", "fresh noise for each row: `c.city`"),
+    (f"select c.city, (select i.n from ({DP_OF_T} count(*) n from t where t.city = c.city) i, cities c) from cities c", "fresh noise for each row: `c.city`"),
+    (f"with d as (select * from {NOISY}) select c.city, (select d.n from d where d.city = c.city) from cities c", "fresh noise for each row: `c.city`"),
+    (f"select * from {NOISY} order by {LARGEST.format('d')} limit 1", "a subquery over private rows"),
+    (f"select * from {NOISY} qualify row_number() over (order by {LARGEST.format('d')}) = 1", "a subquery over private rows"),
+    (f"{DP_OF_T} t.city, count(*) n from t group by t.city order by n limit (select max(t.x) from t)", "depends on other units"),
+    (f"select c.city, ({DP_OF_T} count(*) n from t where t.city = 'x') from cities c", ""),
+    (f"select c.city, d.n from cities c join {NOISY} on c.city = d.city order by d.n", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sql", "says"), AROUND, ids=[str(at) for at in range(len(AROUND))])
+def test_queries_around_one_with_noise(home: Path, sql: str, says: str) -> None:
+    Path("a.yaml").write_text("cities: {public: true}\n")
+    Path("q.sql").write_text(f"\n{sql}\n", encoding="utf-8")
+    result = run("import", "q.sql", *(["--answers", "a.yaml"] if "cities" in sql else []))
+    assert result.exit_code == (3 if says else 0), result.output
+    assert says in result.stderr and (not says or result.stderr.startswith("dpcompose: q.sql:2: "))
+
+
+def test_one_bound_of_two_is_no_bound_of_groups(home: Path) -> None:
+    """With `max_rows_contributed = NULL` the claim is for the rows of a unit in one group."""
+    clause = DP.replace(
+        "max_groups_contributed = 1", "max_rows_contributed = null, max_groups_contributed = 2"
+    )
+    Path("q.sql").write_text(f"{clause} k, count(*) n from t group by k")
+    result = run("import", "q.sql")
+    assert result.exit_code == 1 and "reads: q_groups.*" in result.stdout
+    assert "max_blocks_per_unit: TODO" in result.stdout
+
+
+def test_all_refusals_of_a_script(home: Path) -> None:
+    Path("q.sql").write_text("call f(1);\nupdate t set x = 1;\nselect avg(x) as m from t")
+    lines = run("import", "q.sql", "--unit", "p").stderr.splitlines()
+    assert [line[:19] for line in lines if "q.sql" in line] == [
+        f"dpcompose: q.sql:{at}:" for at in (1, 2, 3)
+    ]
+    assert not any("sqlglot" in line or "fallback" in line.lower() for line in lines)
 
 
 # --- files ---------------------------------------------------------------------------------------
