@@ -163,4 +163,4 @@ def test_a_sample_without_large_losses_beside_one_that_has_them() -> None:
     alone = rare.epsilon(delta=1e-6)
     together = rare.compose(other).epsilon(delta=1e-6)
     assert alone is not None and together is not None
-    assert alone <= together <= 0.0164
+    assert float(alone) <= float(together) <= 0.0164
