@@ -44,7 +44,7 @@ class Group(Map):
         )
 
     def conduct(self) -> MapTraits:
-        return MapTraits(may_drop=True, determined=True, by_key=True)
+        return MapTraits(may_drop=True, determined=True)
 
     def describe(self) -> str:
         return f"a grouping by `{self.by}`"
