@@ -439,11 +439,12 @@ def _columns(
     entry: Mapping[str, Any], relation: str, node: DbtNode | None, answers: Answers
 ) -> None:
     """Notes what tests say of the columns of a model or a source, and that they read it."""
-    for level in (entry, *(entry.get("columns") or [])) if node is not None else ():
+    readers = [] if node is None else node.readers
+    for level in (entry, *(entry.get("columns") or [])):
         for number, test in enumerate(level.get("data_tests") or level.get("tests") or [], 1):
             called = next(iter(test)) if isinstance(test, dict) and test else test
             on = relation if level is entry else f"{relation}.{level.get('name')}"
-            node.readers.append(f"{TEST}{called} of {on} ({number})")
+            readers.append(f"{TEST}{called} of {on} ({number})")
     for column in entry.get("columns") or []:
         for test in column.get("data_tests") or column.get("tests") or []:
             if test == "unique":

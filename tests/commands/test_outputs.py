@@ -198,7 +198,7 @@ def loaded(*given, **named):
     watch = weakref.ref(thing, lambda _: os.kill(os.getpid(), {number}))
     del thing
     time.sleep(60)
-dpcompose.pipeline.load = loaded
+dpcompose.pipeline.load_resolved = loaded
 sys.argv[1:] = ["check", "fine.yaml", "-o", "x"]
 from dpcompose.__main__ import main
 main()
