@@ -78,10 +78,10 @@ def parsed(
     except (RecursionError, MemoryError):
         raise Unconvertible(where(1), "the SQL is nested too deep") from None
     for statement in found:
-        for each in () if statement is None else statement.find_all(exp.Identifier):
-            if any(unicodedata.category(letter) in _UNSEEN for letter in each.name):
-                says = f"the name {quoted(each.name)} has characters that control a terminal"
-                raise Unconvertible(where(int(each.meta.get("line", 1))), says)
+        for word in () if statement is None else statement.find_all(exp.Identifier):
+            if any(unicodedata.category(letter) in _UNSEEN for letter in word.name):
+                says = f"the name {quoted(word.name)} has characters that control a terminal"
+                raise Unconvertible(where(int(word.meta.get("line", 1))), says)
     return [(each, clauses) for each in found if each is not None]
 
 

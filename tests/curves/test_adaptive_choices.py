@@ -122,9 +122,10 @@ def test_twenty_exponential_mechanisms(eta: str, delta: str, truth: float) -> No
 def test_laws() -> None:
     """More copies, a greater range, a smaller δ: never less, also where other ways take over."""
     numbers = (1, 2, 3, 20, 21, MOST_COPIES, MOST_COPIES + 1)
-    for make in (lambda n: curves.exponential("0.2").repeat(n), lambda n: answers("0.6", "0.3", n)):
+    of_range = [curves.exponential("0.2").repeat(n) for n in numbers]
+    for copies in (of_range, [answers("0.6", "0.3", n) for n in numbers]):
         for delta in ("1e-8", "0.01"):
-            found = [float(make(n).epsilon(delta=delta) or 0) for n in numbers]
+            found = [float(each.epsilon(delta=delta) or 0) for each in copies]
             assert all(a <= b for a, b in itertools.pairwise(found)), (delta, found)
     wider = [
         float(curves.exponential(eta).repeat(9).epsilon(delta="1e-5") or 0)

@@ -253,7 +253,7 @@ def test_a_replaced_row_of_two_steps_is_printed_with_its_lower_bound() -> None:
     report = dpcompose.analyze(replaced(2, "{delta: 1e-6}"))
     [at] = report.at_delta
     truth = curves.gdp("1.4142135623730950488").epsilon(delta="1e-6")
-    assert truth is not None and at.lower is not None
+    assert truth is not None and at.lower is not None and at.value is not None
     assert float(at.value) == pytest.approx(float(truth), rel=1e-12)
     assert at.lower <= at.value <= at.lower * (1 + F(1, 10**9))
     # A row that moves less far may not be one of two opposite ones: less may be true.
@@ -261,7 +261,8 @@ def test_a_replaced_row_of_two_steps_is_printed_with_its_lower_bound() -> None:
     assert less.at_delta[0].lower is None and less.at_delta[0].value == at.value
     near = dpcompose.analyze(replaced(2, "{delta: 1e-6}", "{unbounded: 1, bounded: 1}"))
     one = curves.gaussian(sigma=1).epsilon(delta="1e-6")
-    assert one is not None and float(near.at_delta[0].value) == pytest.approx(float(one))
+    assert one is not None and near.at_delta[0].value is not None
+    assert float(near.at_delta[0].value) == pytest.approx(float(one))
 
 
 def test_replaced_rows_fall_with_the_steps_and_compose_over_epochs() -> None:
