@@ -33,7 +33,7 @@ def played(pairs: Sequence[Pair], copies: int, odds: Fraction) -> Fraction:
     def value(left: int, at: Fraction) -> Fraction:
         if not left:
             return max(1 - at, F(0))
-        return max(sum(p * value(left - 1, at * q / p) for p, q in pair) for pair in pairs)
+        return max(sum((p * value(left - 1, at * q / p) for p, q in pair), F(0)) for pair in pairs)
 
     return value(copies, odds)
 
@@ -76,7 +76,7 @@ def test_two_answers_at_a_delta() -> None:
 
 def of_range(eta: float, turns: int) -> list[Pair]:
     """Some pairs of range `eta`: losses t and t-η."""
-    found = []
+    found: list[Pair] = []
     for i in range(turns + 1):
         t = eta * i / turns
         p = F(math.expm1(t - eta) / math.expm1(-eta))
@@ -122,8 +122,8 @@ def test_twenty_exponential_mechanisms(eta: str, delta: str, truth: float) -> No
 def test_laws() -> None:
     """More copies, a greater range, a smaller δ: never less, also where other ways take over."""
     numbers = (1, 2, 3, 20, 21, MOST_COPIES, MOST_COPIES + 1)
-    of_range = [curves.exponential("0.2").repeat(n) for n in numbers]
-    for copies in (of_range, [answers("0.6", "0.3", n) for n in numbers]):
+    ranged = [curves.exponential("0.2").repeat(n) for n in numbers]
+    for copies in (ranged, [answers("0.6", "0.3", n) for n in numbers]):
         for delta in ("1e-8", "0.01"):
             found = [float(each.epsilon(delta=delta) or 0) for each in copies]
             assert all(a <= b for a, b in itertools.pairwise(found)), (delta, found)
