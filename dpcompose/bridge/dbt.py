@@ -374,11 +374,11 @@ def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[DbtNode]:
         _columns(own, stem, node, found.answers)
         yield node
     for word in ("on-run-start", "on-run-end"):
-        for hook in _listed(settings.get(word)):
+        for hook in _as_list(settings.get(word)):
             _hook(hook, "", f"{base}:1", "", found)
 
 
-def _listed(value: Any) -> list[str]:
+def _as_list(value: Any) -> list[str]:
     """Returns the statements of a hook, which are one or a list, each a text or a mapping."""
     several = value if isinstance(value, list | tuple) else [value]
     return [str(each.get("sql") if isinstance(each, dict) else each) for each in several if each]
@@ -387,14 +387,14 @@ def _listed(value: Any) -> list[str]:
 def _hooks(config: Mapping[str, Any]) -> list[str]:
     """Returns the hooks of a configuration."""
     words = ("pre_hook", "pre-hook", "post_hook", "post-hook")
-    return [each for word in words for each in _listed(config.get(word))]
+    return [each for word in words for each in _as_list(config.get(word))]
 
 
 def _paths(settings: Mapping[str, Any], word: str, base: str) -> tuple[str, ...]:
     """Returns how the names of files begin in the folders of a kind that a project has."""
     given = settings.get(f"{word}-paths") or [f"{word}s"]
     front = base.removesuffix("dbt_project.yml")
-    return tuple(f"{front}{each}".rstrip("/") + "/" for each in _listed(given))
+    return tuple(f"{front}{each}".rstrip("/") + "/" for each in _as_list(given))
 
 
 def _refuse_elsewhere(

@@ -104,14 +104,14 @@ def _fields(
                 continue
             if key not in theirs:
                 yield Difference(
-                    where, f"SQL says {key} {_shown(mine[key])}, {place} does not", line
+                    where, f"SQL says {key} {_in_words(mine[key])}, {place} does not", line
                 )
             elif key not in mine:
                 own = old.span((*at, key)).line
                 hint = "" if name.startswith("key") else "; put it in the answers"
                 yield Difference(
                     where,
-                    f"SQL says no {key}, {old.name}:{own} says {_shown(theirs[key])}{hint}",
+                    f"SQL says no {key}, {old.name}:{own} says {_in_words(theirs[key])}{hint}",
                     own,
                 )
             else:
@@ -126,16 +126,16 @@ def _fields(
     elif mine != OPEN and not _same(mine, theirs):
         word = str(at[-1]) if at else name
         yield Difference(
-            where, f"SQL says {word} {_shown(mine)}, {place} says {_shown(theirs)}", line
+            where, f"SQL says {word} {_in_words(mine)}, {place} says {_in_words(theirs)}", line
         )
 
 
-def _shown(value: Any) -> str:
+def _in_words(value: Any) -> str:
     """Returns a value as a message has it."""
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key}: {_shown(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key}: {_in_words(each)}' for key, each in value.items())}}}"
     return (
-        f"[{', '.join(map(_shown, value))}]"
+        f"[{', '.join(map(_in_words, value))}]"
         if isinstance(value, list)
         else str(value).lower()
         if isinstance(value, bool)

@@ -988,7 +988,7 @@ class World:
         if query.expressions and query.expressions[0].name in context.model.clauses:
             return self.claim(self, query, context)
         found, scope, conditions = self.sources(query, context)
-        shown = self.shown(query, scope, context)
+        shown = self.columns_of(query, scope, context)
         if not found.private:
             for each in query.iter_expressions():
                 if not isinstance(each, exp.From | exp.With | exp.Join | exp.Lateral):
@@ -1028,7 +1028,7 @@ class World:
             found = step(found, suffix if number < len(steps) - 1 or suffix == "_in" else "")
         return found
 
-    def shown(self, query: exp.Select, scope: Scope, context: Standing) -> Columns:
+    def columns_of(self, query: exp.Select, scope: Scope, context: Standing) -> Columns:
         """Returns the columns of a SELECT."""
         found: list[Any] = []
         for each in query.expressions:
@@ -1293,7 +1293,7 @@ class World:
                     )
                 )
             elif not aggregated:
-                shown = self.shown(query, scope, context)
+                shown = self.columns_of(query, scope, context)
                 if not self.shows_unit(shown):
                     self.refuse(context, query, f"DISTINCT without the unit: {_MIXES}")
                 steps.append(
@@ -1356,7 +1356,7 @@ class World:
         """Returns the steps of the windows of a query, and of QUALIFY."""
         qualify = query.args.get("qualify")
         tests = conjuncts(None if qualify is None else qualify.this)
-        shown = self.shown(query, scope, context)
+        shown = self.columns_of(query, scope, context)
         lazy = [each.unalias().unnest() for each in query.expressions]
         lazy = [each for each in lazy if isinstance(self.lineage_of(each, scope, context), Rank)]
         steps: list[Step] = []

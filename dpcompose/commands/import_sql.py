@@ -58,7 +58,9 @@ def import_sql(run: Run) -> ExitCode:
             if run.unit is not None:
                 answers.say_unit(run.unit, "--unit")
             if run.answers is not None:
-                answers.add_file(_text(run.answers, _MOST_BYTES).encode(), shown(run.answers))
+                answers.add_file(
+                    _text(run.answers, _MOST_BYTES).encode(), path_in_words(run.answers)
+                )
             origin = None if run.origin is None else run.origin.value
             project = read_project(_files(run.file), origin, _dialect(run.dialect), answers)
             written: WrittenSpec = write(
@@ -72,7 +74,7 @@ def import_sql(run: Run) -> ExitCode:
             complain_lines(f"dpcompose: {each.about('')}")
         return ExitCode.INVALID
     except Unconvertible as error:
-        complain_lines(f"dpcompose: {error.about('' if error.where else shown(run.file))}")
+        complain_lines(f"dpcompose: {error.about('' if error.where else path_in_words(run.file))}")
         return ExitCode.INVALID
     if run.check is not None:
         return _check(run, run.check, written)
@@ -84,7 +86,7 @@ def import_sql(run: Run) -> ExitCode:
     return ExitCode.FAILED if written.questions else ExitCode.FINE
 
 
-def shown(path: str) -> str:
+def path_in_words(path: str) -> str:
     """Returns a path as messages print it, with slashes on every system."""
     return name_of_file(path).replace("\\", "/")
 
@@ -104,12 +106,12 @@ def _files(path: str) -> dict[str, str]:
     Unreadable."""
     if not os.path.isdir(path):
         manifest = path.lower().endswith(".json")
-        name = shown(path) if path != STANDARD_INPUT else "<stdin>.sql"
+        name = path_in_words(path) if path != STANDARD_INPUT else "<stdin>.sql"
         return {name: _text(path, _MOST_MANIFEST if manifest else _MOST_BYTES)}
     found: dict[str, str] = {}
     manifest_file = os.path.join(path, "target", "manifest.json")
     if os.path.isfile(manifest_file) and os.path.isfile(os.path.join(path, "dbt_project.yml")):
-        return {shown(manifest_file): _text(manifest_file, _MOST_MANIFEST)}
+        return {path_in_words(manifest_file): _text(manifest_file, _MOST_MANIFEST)}
     above = os.path.dirname(os.path.abspath(path))
     project = (
         os.path.join(path, os.pardir)
@@ -132,9 +134,9 @@ def _files(path: str) -> dict[str, str]:
             for each in sorted(names):
                 file = os.path.join(here, each)
                 if len(found) > _MOST_FILES:
-                    raise Unreadable(f"{shown(path)} has more than {_MOST_FILES} files")
+                    raise Unreadable(f"{path_in_words(path)} has more than {_MOST_FILES} files")
                 base = path if project is None else project
-                name = shown(
+                name = path_in_words(
                     os.path.normpath(
                         os.path.join(
                             "" if project is not None else path, os.path.relpath(file, base)
@@ -152,7 +154,7 @@ def _files(path: str) -> dict[str, str]:
                 elif each.lower().endswith((".csv", ".py")):
                     found[name] = ""
     if not any(name.lower().endswith((".sql", ".json")) for name in found):
-        raise Unreadable(f"{shown(path)} has no SQL")
+        raise Unreadable(f"{path_in_words(path)} has no SQL")
     return found
 
 
@@ -160,14 +162,14 @@ def _text(path: str, most: int) -> str:
     """Returns the text of a file, with plain line ends. Raises Unreadable, also for one that is too
     large or no UTF-8."""
     if path != STANDARD_INPUT and os.path.exists(path) and not os.path.isfile(path):
-        raise Unreadable(f"{shown(path)} is no regular file")
+        raise Unreadable(f"{path_in_words(path)} is no regular file")
     data = read(path, most)
     if len(data) > most:
-        raise Unreadable(f"{shown(path)} is larger than {most // 2**20} MiB")
+        raise Unreadable(f"{path_in_words(path)} is larger than {most // 2**20} MiB")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"{shown(path)} is not UTF-8 text: byte {error.start}") from None
+        raise Unreadable(f"{path_in_words(path)} is not UTF-8 text: byte {error.start}") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -179,7 +181,7 @@ def _check(run: Run, spec: str, written: object) -> ExitCode:
     from dpcompose.source import load
 
     try:
-        source = load(_text(spec, _MOST_BYTES), shown(spec))
+        source = load(_text(spec, _MOST_BYTES), path_in_words(spec))
     except Unreadable as error:
         complain(str(error))
         return ExitCode.USAGE
@@ -196,7 +198,7 @@ def _check(run: Run, spec: str, written: object) -> ExitCode:
             {
                 "from": each.where,
                 "message": each.says,
-                "spec": shown(spec),
+                "spec": path_in_words(spec),
                 "line": each.line,
                 "level": "note" if each.note else "error",
             }
@@ -210,7 +212,7 @@ def _check(run: Run, spec: str, written: object) -> ExitCode:
         lines = [
             command(
                 "notice" if each.note else "error",
-                shown(spec),
+                path_in_words(spec),
                 each.line,
                 "dpcompose import --check",
                 _line(each.where, each.says),
@@ -226,7 +228,7 @@ def _check(run: Run, spec: str, written: object) -> ExitCode:
             )
         )
         if not wrong:
-            print_out(f"{printable(shown(spec))} is in step with SQL\n")
+            print_out(f"{printable(path_in_words(spec))} is in step with SQL\n")
     return ExitCode.FAILED if wrong else ExitCode.FINE
 
 

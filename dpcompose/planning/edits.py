@@ -121,11 +121,11 @@ def _keys(old: dict[str, _FlatValue], new: dict[str, _FlatValue]) -> Iterator[Ke
     """Yields the keys whose texts differ, except for different notations of one number."""
     for name in dict.fromkeys([*old, *new]):
         before, after = old.get(name), new.get(name)
-        if before is None or after is None or not _alike(before, after):
+        if before is None or after is None or not _is_same(before, after):
             yield KeyEdit(name, _cut(before), _cut(after))
 
 
-def _alike(one: _FlatValue, other: _FlatValue) -> bool:
+def _is_same(one: _FlatValue, other: _FlatValue) -> bool:
     """Returns whether two texts are equal, or numbers of equal value such as `0.5` and `1/2`."""
     if one.text == other.text or not (one.is_number and other.is_number):
         return one.text == other.text

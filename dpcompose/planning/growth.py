@@ -96,7 +96,7 @@ def growth(
     sides = Side(old, resolve(was)), Side(new, resolve(now))
     if any(each.resolved.ledger for each in sides):
         return
-    asked = _asked(sides, grown)
+    asked = _points_to_compare(sides, grown)
     found = [*_of_release(sides[0].solver, sides[1].solver, asked, "")]
     if not (grown or found):
         found += _against_adversary(sides, asked)
@@ -136,7 +136,7 @@ def _times(each: NumberChange) -> float:
     return float(times) if times < _MANY else math.inf
 
 
-def _asked(sides: Sequence[Side], grown: bool) -> ComparedAt:
+def _points_to_compare(sides: Sequence[Side], grown: bool) -> ComparedAt:
     """Returns the points that either version names, and those of the grid."""
     deltas = [at.given for side in sides for at in side.report.at_delta]
     epsilons = [at.given for side in sides for at in side.report.at_epsilon]

@@ -111,7 +111,7 @@ class HistogramLoss(MechanismLoss):
                 break
             for first, second in ways:
                 left = 1 - (1 - delta) * self._grown(self.keys - first)
-                moved = self._moved(first, second)
+                moved = self._shift_of_losses(first, second)
                 if _real_delta(rest, worst + moved) <= left:
                     continue
                 found = rest.epsilon(delta=left)
@@ -137,7 +137,7 @@ class HistogramLoss(MechanismLoss):
                 break
             rest = self.noise.repeat(self.all_keys - apart)
             for first, second in ways:
-                once = _real_delta(rest, epsilon + self._moved(first, second))
+                once = _real_delta(rest, epsilon + self._shift_of_losses(first, second))
                 worst = max(worst, 1 - (1 - once) / self._grown(self.keys - first))
         else:
             worst = max(worst, self._at_most(_MOST_APART + 1, epsilon))
@@ -171,7 +171,7 @@ class HistogramLoss(MechanismLoss):
         """Returns κ, rounded up."""
         return log1p_up(self.new / (1 - self.new))
 
-    def _moved(self, first: int, second: int) -> Fraction:
+    def _shift_of_losses(self, first: int, second: int) -> Fraction:
         """Returns (i-j)·κ, rounded down; `first` i, `second` j."""
         return (first - second) * (self._near if first > second else self._far)
 
@@ -247,7 +247,7 @@ class _HistogramBound:
             if ways:
                 left = of(loss.all_keys - apart)
                 for first, second in ways:
-                    moved = -float_up(-loss._moved(first, second))
+                    moved = -float_up(-loss._shift_of_losses(first, second))
                     grown = float(1 / loss._grown(loss.keys - first) - 1) * (1 - 2 * EPS)
                     self.ways.append((left, moved, max(grown, 0.0)))
         if loss.all_keys > _MOST_APART:
