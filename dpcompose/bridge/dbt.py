@@ -379,7 +379,7 @@ def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[DbtNode]:
 
 
 def _as_list(value: Any) -> list[str]:
-    """Returns the statements of a hook, which are one or a list, each a text or a mapping."""
+    """Returns the texts of a setting of dbt that is one or a list; of a mapping, its `sql`."""
     several = value if isinstance(value, list | tuple) else [value]
     return [str(each.get("sql") if isinstance(each, dict) else each) for each in several if each]
 

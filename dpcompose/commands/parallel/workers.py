@@ -182,7 +182,7 @@ class WorkWithin(Generic[_Item, _Result]):
         return found
 
     def _items(self) -> Iterator[Any]:
-        """Yields the item of each call."""
+        """Yields the item of each call: one process with one task at hand takes none ahead."""
         while True:
             yield self._item
 
