@@ -158,13 +158,14 @@ def test_the_schema_accepts_the_example_specs(path: Path) -> None:
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
 def test_schema_and_reader_agree_on_bad_specs(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
+    codes = {line.split()[2] for line in text.splitlines() if line.startswith("# ")}
     try:
         reading(text)
     except InvalidSpec:
-        assert not accepted(text)
+        # An open question differs from a name by its missing quotes, which a schema does not see.
+        assert accepted(text) == (codes == {"DPC119"})
     else:
         # What is wrong is then a matter of meaning, which may show in the form: a dot, a sign.
-        codes = {line.split()[2] for line in text.splitlines() if line.startswith("# ")}
         assert accepted(text) or codes & {"DPC108", "DPC109", "DPC110", "DPC111", "DPC112"}
 
 
