@@ -45,7 +45,8 @@ class LossAlgebra(ABC):
     means a difference of two neighbouring tables, a `State`. `zero`: the loss of what reveals
     nothing; `none`: no finite bound is known. `survival`: whether a δ is stored as the chance 1-δ.
     `most_ways`: the most ways of distributing the steps of a protected change over several roots
-    that are compared.
+    that are compared. `traces`: whether a loss says which mechanisms it is of, so that those of
+    equal blocks differ.
     """
 
     __slots__ = ()
@@ -54,6 +55,7 @@ class LossAlgebra(ABC):
     none: Any
     survival: Any = False
     most_ways: ClassVar[int] = 1_000
+    traces: ClassVar[bool] = False
 
     # -- composition ---------------------------------------------------------------------------
 

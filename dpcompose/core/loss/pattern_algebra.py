@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate, combinations_with_replacement, islice, pairwise, product
-from typing import Any
+from typing import Any, ClassVar
 
 from dpcompose.core.change.drawn_rows import any_drawn
 from dpcompose.core.change.propagation import as_it_is, become, one_below
@@ -114,6 +114,7 @@ class Patterns(LossAlgebra):
     bounds and the number of steps.
     """
 
+    traces: ClassVar[bool] = True
     curves: bool = False
     zero: UndominatedLosses = field(default=(NOTHING,), init=False, compare=False, repr=False)
     none: UndominatedLosses = field(default=(), init=False, compare=False, repr=False)

@@ -78,6 +78,11 @@ class Statement(NamedTuple):
     relation_given: bool = True
     implied: bool = False
 
+    @property
+    def content(self) -> tuple[Relation, int, Guarantee, bool]:
+        """Returns what decides about losses; the place in the spec is for words alone."""
+        return self.relation, self.up, self.guarantee, self.implied
+
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:

@@ -63,7 +63,8 @@ class Place:
     mechanisms with at least so many copies read it, each with one copy. Else None. `read`: whether
     some mechanism reads this or something below it. `leans`: whether a Poisson sample is read
     below, so that it matters which of the two tables has the additional row. `top`: the place of
-    the root.
+    the root. `like`: the first block of the same partition that loses as much for every change,
+    whatever its name; the place itself where none before it does.
 
     A guarantee on an ancestor holds over everything random between that ancestor and the dataset
     read, so that it can be used in one of two ways (theory, section 7). `given`: the outcomes of
@@ -88,9 +89,11 @@ class Place:
     whole: Place | None = None
     above: int | None = None
     top: Place = field(init=False, repr=False)
+    like: Place = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.top = self if self.edge is None else self.edge.parent.top
+        self.like = self
 
     @property
     def amplifies(self) -> bool:
@@ -176,7 +179,26 @@ def _lay_out_root(root: Root) -> Place:
             known = (*parent.levels, parent.depth)
             place.levels = tuple(level for level in place.levels if level in known)
         _place_statements(place)
+    for place in order:
+        for blocks in place.blocks:
+            _find_alike(blocks)
     return top
+
+
+def _find_alike(blocks: Sequence[Place]) -> None:
+    """Sets `like` of the blocks of a partition from which nothing is made.
+
+    Equal blocks are one class unless the spec names what reads each of them; then their mechanisms
+    have the same guarantees, and differ in their names and places in the spec alone.
+    """
+    first: dict[object, Place] = {}
+    for block in blocks:
+        if not (block.derived or block.blocks):
+            stated = tuple(
+                (mechanism.count, tuple((*each.statement.content, *each[1:]) for each in placed))
+                for mechanism, placed in block.mechanisms
+            )
+            block.like = first.setdefault((block.levels, block.leans, stated), block)
 
 
 def _places_below(place: Place, child: Dataset, releases: Releases) -> Iterator[Place]:

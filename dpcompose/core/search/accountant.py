@@ -89,6 +89,10 @@ class Accountant:
                 continue
             place, state = wanted
             answered = known.get((id(place), state))
+            if answered is None and place.like is not place and not self.algebra.traces:
+                answered = known.get((id(place.like), state))
+                if answered is not None:
+                    known[(id(place), state)] = answered
             if answered is None:
                 stack.append(((id(place), state), self._walk(place, state)))
             sent = None if answered is None else answered.loss
