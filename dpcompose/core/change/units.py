@@ -276,6 +276,7 @@ def occurrences(state: State) -> Iterator[ChangeUnit]:
                 yield item.leaf
 
 
+@lru_cache(maxsize=4096)  # many mechanisms meet one change
 def only_rows(state: State) -> bool:
     """Returns whether all units, also those of ancestors, are single or replaced rows, none
     displacing another.

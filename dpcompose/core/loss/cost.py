@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
@@ -81,6 +82,7 @@ def len_levels(state: State) -> int:
     return depth
 
 
+@lru_cache(maxsize=4096)  # many mechanisms meet one change
 def rejoined(state: State) -> State | None:
     """Returns the change of the dataset read with removed and added rows paired as replaced rows.
 

@@ -103,13 +103,17 @@ def covering_pairs(placed: Sequence[Placed], state: State) -> list[Pair]:
     whole = of_any_change(pure, state, Notion.PURE)
     if not isinstance(whole, float):
         found.append((whole, ZERO))
-    return [*found, *(pair for way in paths(placed, state) if (pair := along(way)))]
+    return [*found, *(pair for way in _paths(usable, state) if (pair := along(way)))]
 
 
 def paths(placed: Sequence[Placed], state: State) -> list[Way]:
     """Returns the paths of tables along which guarantees of pure and approximate DP cover a
     change."""
-    usable = _as_pairs(placed)
+    return _paths(_as_pairs(placed), state)
+
+
+def _paths(usable: Sequence[Placed], state: State) -> list[Way]:
+    """Returns the paths of tables along which these guarantees cover a change."""
     joined = join_rows(usable, state)
     return [*all_ways(usable, state), *(() if joined is None else all_ways(*joined))]
 
@@ -158,7 +162,7 @@ def all_ways(placed: Sequence[Placed], state: State) -> list[Way]:
         ways = _ways(placed, item, count)
         walks = [[*before, way] for before in walks for way in ways][:MOST_WALKS]
     met = {level for walk in walks for level, _ in walk}
-    free = {level: only_rows(_at(state, level)) for level in met}
+    free = {level: _only_rows_at(state, level) for level in met}
     # With one row for each unit, a row may have to go before another can come.
     all_free = only_rows(state) and all(each.traits.unit is None for each in placed)
     found: list[Way] = []
@@ -170,12 +174,13 @@ def all_ways(placed: Sequence[Placed], state: State) -> list[Way]:
     return found
 
 
-def _at(state: State, level: int) -> State:
-    """Returns the units of change of the dataset `level` levels below the outermost, without their
-    history."""
+@lru_cache(maxsize=1024)  # many mechanisms meet one change
+def _only_rows_at(state: State, level: int) -> bool:
+    """Returns whether the dataset `level` levels below the outermost changes by rows alone, none
+    displacing another, whatever they became."""
     for _ in range(level):
         state = tuple((inner, n) for item, _ in state for inner, n in item.below)
-    return tuple((leaf_item(item.leaf), n) for item, n in state)
+    return only_rows(tuple((leaf_item(item.leaf), n) for item, n in state))
 
 
 def _ways(placed: Sequence[Placed], item: TracedUnit, count: int) -> list[tuple[int, _Steps]]:

@@ -108,13 +108,14 @@ class Accountant:
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
-        own = tuple(
-            algebra.traced(
-                self._cost(mechanism, placed, state)[2],
-                ((TracedCharge(mechanism.name, place.dataset.name, state), mechanism.count),),
+        own = tuple(self._cost(each, placed, state)[2] for each, placed in place.mechanisms)
+        if algebra.traces:
+            own = tuple(
+                algebra.traced(
+                    loss, ((TracedCharge(each.name, place.dataset.name, state), each.count),)
+                )
+                for loss, (each, _) in zip(own, place.mechanisms, strict=True)
             )
-            for mechanism, placed in place.mechanisms
-        )
         choices: list[Choice] = []
         for below in place.derived:
             choices.append((yield from self._along_map(place, below, state)))

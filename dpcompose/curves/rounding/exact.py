@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -39,20 +38,21 @@ class Watch:
     def __init__(self) -> None:
         self.rounded = False
 
+    def __enter__(self) -> Watch:
+        _watches.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _watches.remove(self)
+
 
 _watches: list[Watch] = []
 
 
-@contextmanager
-def watch_rounding() -> Iterator[Watch]:
-    """Yields a record that says whether the results computed inside the `with` block are the exact
-    ones."""
-    watch = Watch()
-    _watches.append(watch)
-    try:
-        yield watch
-    finally:
-        _watches.remove(watch)
+def watch_rounding() -> Watch:
+    """Returns a record that says, of a `with` block, whether the results computed inside it are the
+    exact ones."""
+    return Watch()
 
 
 def note_rounding() -> None:
