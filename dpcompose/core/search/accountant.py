@@ -108,7 +108,7 @@ class Accountant:
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
-        own = tuple(self._cost(each, placed, state)[2] for each, placed in place.mechanisms)
+        own = tuple(self._cost(*read, state)[2] for read in place.like.mechanisms)
         if algebra.traces:
             own = tuple(
                 algebra.traced(
