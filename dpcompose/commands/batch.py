@@ -41,8 +41,7 @@ from dpcompose.memory import settle
 from dpcompose.policy.settings import OFF, BadSettings, Settings
 from dpcompose.render.words.problems import UNREADABLE, counted
 from dpcompose.report import Extent, Report
-from dpcompose.report.findings import BudgetsSeen
-from dpcompose.report.recheck import UNCONFIRMED
+from dpcompose.report.findings import UNCONFIRMED, BudgetsSeen
 from dpcompose.source import Document, documents
 
 if TYPE_CHECKING:

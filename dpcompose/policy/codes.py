@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dpcompose.report.findings import APART, FINDING_CODES, REWRITTEN
-from dpcompose.report.recheck import UNCONFIRMED
+from dpcompose.report.findings import APART, FINDING_CODES, REWRITTEN, UNCONFIRMED
 
 RELATION, DELTA, BECAUSE, FORBIDDEN = "DPC310", "DPC311", "DPC312", "DPC313"
 CEILING, POPULATION, NOT_ACCEPTED, STALE = "DPC314", "DPC315", "DPC316", "DPC317"

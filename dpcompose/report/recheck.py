@@ -16,6 +16,7 @@ from dpcompose.core.search.proof import certificate_at_delta, certificate_of
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.errors import Diagnostic, in_order
 from dpcompose.report import At, Report
+from dpcompose.report.findings import UNCONFIRMED
 from dpcompose.report.reasoning import Recheck
 from dpcompose.report.wording import number
 
@@ -118,7 +119,6 @@ def with_gap(report: Report, held: bool = False) -> Report:
     return replace(report, findings=in_order((*report.findings, error)))
 
 
-UNCONFIRMED = "DPC214"
 #: What the checker says of a number where it has no rule for claims, which are told by themselves.
 _RESTS = "a number that rests on claims that were not checked"
 _HINT = (

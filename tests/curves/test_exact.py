@@ -26,7 +26,7 @@ def above(found: Fraction, truth: Any) -> None:
 
 
 def test_a_rational_root_is_exact_and_no_other_is() -> None:
-    with exact.watch_rounding() as watch:
+    with exact.RoundingWatch() as watch:
         assert exact.sqrt_up(F(9, 4)) == F(3, 2)
         assert exact.is_square(F(9, 4)) and not exact.is_square(F(9, 8))
         assert not watch.rounded

@@ -26,7 +26,7 @@ from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused
-from dpcompose.curves.rounding import watch_rounding
+from dpcompose.curves.rounding import RoundingWatch
 
 #: The statements of a mechanism, placed relative to the dataset that it reads.
 Seen = tuple[Placed, ...]
@@ -141,7 +141,7 @@ class Accountant:
         algebra, known = self.algebra, self.costs.setdefault(state, {})
         found = known.get(id(mechanism))
         if found is None or found[0] is not mechanism or found[1] != placed:
-            with watch_rounding() as watch:
+            with RoundingWatch() as watch:
                 loss = algebra.times(algebra.charge(placed, state), mechanism.count)
             found = known[id(mechanism)] = mechanism, placed, loss, watch.rounded
         return found

@@ -24,7 +24,7 @@ from dpcompose.core.model.tree import Place, lay_out
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import CONVERTS, Notion
 from dpcompose.core.search.accountant import Accountant, Costs
-from dpcompose.curves.rounding import MOST_LAWS, watch_rounding
+from dpcompose.curves.rounding import MOST_LAWS, RoundingWatch
 
 #: From the strongest notion to the weakest; the answer is given in the first that is finite.
 ORDER = (Notion.PURE, Notion.APPROX, Notion.GDP, Notion.ZCDP)
@@ -110,7 +110,7 @@ class Solution:
         split = self.algebra.survival and any(visit.place.blocks for visit in self.visits)
         if split or self.sampled:
             return True
-        with watch_rounding() as watch:
+        with RoundingWatch() as watch:
             for each in self.charges:
                 if each.visit.distance > 1:
                     self.algebra.chain([(each.loss, each.visit.distance)])

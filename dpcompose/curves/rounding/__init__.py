@@ -7,6 +7,7 @@ from dpcompose.curves.rounding.exact import (
     MOST_LAWS,
     ONE,
     ZERO,
+    RoundingWatch,
     added_share_up,
     amplified_added_up,
     amplified_up,
@@ -29,7 +30,6 @@ from dpcompose.curves.rounding.exact import (
     sqrt_up,
     summed,
     tanh_up,
-    watch_rounding,
 )
 from dpcompose.curves.rounding.words import (
     NAMES,
@@ -49,6 +49,7 @@ __all__ = [
     "NAMES",
     "ONE",
     "ZERO",
+    "RoundingWatch",
     "added_share_up",
     "amplified_added_up",
     "amplified_up",
@@ -80,5 +81,4 @@ __all__ = [
     "summed",
     "tanh_up",
     "truncated",
-    "watch_rounding",
 ]

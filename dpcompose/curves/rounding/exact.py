@@ -7,7 +7,7 @@ certified. A rounded value is a fraction at most one part in 10**40 above the tr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -32,13 +32,13 @@ MANY = 1024
 MOST_LAWS = 32
 
 
-class Watch:
-    """A record of whether anything was rounded while it was the innermost watch."""
+class RoundingWatch:
+    """A record of whether any result that was computed in a `with` block is not the exact one."""
 
     def __init__(self) -> None:
         self.rounded = False
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> RoundingWatch:
         _watches.append(self)
         return self
 
@@ -46,13 +46,7 @@ class Watch:
         _watches.remove(self)
 
 
-_watches: list[Watch] = []
-
-
-def watch_rounding() -> Watch:
-    """Returns a record that says, of a `with` block, whether the results computed inside it are the
-    exact ones."""
-    return Watch()
+_watches: list[RoundingWatch] = []
 
 
 def note_rounding() -> None:

@@ -36,6 +36,8 @@ SENSE_CODES = {
     "DPC213": "A budget in risk is met by the whole curve, not by one ε and δ.",
     "DPC214": "The stand-alone checker does not confirm what is stated, or meets the budget.",
 }
+#: The error of a report that was to be confirmed and is not.
+UNCONFIRMED = "DPC214"
 #: A δ or an ε above this promises little, whatever the size of the table.
 MOST_DELTA, MOST_EPSILON = Fraction(1, 1000), Fraction(20)
 #: A row whose effect is this many times the noise is visible in the output.

@@ -20,7 +20,9 @@ STATED = [
 
 def spec(protect: str, partition: str, entries: list[str]) -> str:
     head = f"dpcompose: 1\nprotect: {protect}\ndatasets:\n  people: {{}}\n"
-    split = f"  region: {{from: people, partition: {{{partition}, blocks: [{', '.join(BLOCKS)}]}}}}\n"
+    split = (
+        f"  region: {{from: people, partition: {{{partition}, blocks: [{', '.join(BLOCKS)}]}}}}\n"
+    )
     return head + split + "mechanisms:\n" + "".join(f"  - {{{each}}}\n" for each in entries)
 
 
@@ -31,9 +33,7 @@ def of_each(stated: str, blocks: tuple[str, ...] = BLOCKS) -> list[str]:
 @pytest.mark.parametrize("stated", STATED)
 @pytest.mark.parametrize("partition", ["by: value", "by: membership, max_blocks: 2"])
 @pytest.mark.parametrize("protect", ["unbounded", "bounded"])
-def test_one_entry_for_each_block_is_one_for_all(
-    protect: str, partition: str, stated: str
-) -> None:
+def test_one_entry_for_each_block_is_one_for_all(protect: str, partition: str, stated: str) -> None:
     together = spec(protect, partition, [f"name: in each, reads: region.*, {stated}"])
     apart = spec(protect, partition, of_each(stated))
     one, other = (analyze(text, deltas=["1e-6", "0.01"]) for text in (together, apart))
