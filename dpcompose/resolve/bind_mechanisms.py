@@ -70,10 +70,11 @@ class Mechanisms:
             read = self._columns_of(place, mechanism.uses, path)
         if read is None:
             return
-        made = self._mechanism(read, mechanism, path)
+        columns = read.depth - place.depth
+        made = self._mechanism(read, mechanism, path, _from_columns(found, columns))
         varied = list(_by_block(mechanism)) if read.scope is not None else []
         if not varied:
-            read.mechanisms.append((index, _with_statements(made, found, read.depth - place.depth)))
+            read.mechanisms.append((index, made))
             return
         assert read.scope is not None
         on: dict[Block, Mechanism] = {}
@@ -87,7 +88,7 @@ class Mechanisms:
                 found = self._statements(mechanism, path, place, context)
                 if found is None:
                     return
-                stating = _with_statements(made, found, read.depth - place.depth)
+                stating = replace(made, statements=_from_columns(found, columns))
                 by_texts[texts] = alike.setdefault(stating, stating)
             on[block] = by_texts[texts]
         read.scope.varied.append(on)
@@ -110,7 +111,7 @@ class Mechanisms:
         """Returns the guarantees of a mechanism; None after an error."""
         if place is not None and isinstance(place.made_by, Shuffle):
             return self._statements_of_reports(mechanism, path, place, context)
-        if getattr(mechanism, "local", False):
+        if isinstance(mechanism, written.PureMechanism) and mechanism.local:
             message = "`local: true` is for what reads shuffled reports"
             hint = "each row's report by itself is stated for one row replaced: `relation: bounded`"
             self._faults.add("DPC105", (*path, "local"), message, hint, key=True)
@@ -278,9 +279,14 @@ class Mechanisms:
             self.selected.append(known)
         return known
 
-    def _mechanism(self, place: SpecPlace, mechanism: ReadingEntry, path: Path) -> Mechanism:
-        """Returns a mechanism that reads a place, with its number of copies and without its
-        guarantees."""
+    def _mechanism(
+        self,
+        place: SpecPlace,
+        mechanism: ReadingEntry,
+        path: Path,
+        statements: tuple[Statement, ...],
+    ) -> Mechanism:
+        """Returns a mechanism that reads a place, with its guarantees and its number of copies."""
         count = mechanism.count
         group = mechanism.tags if mechanism.group is None else mechanism.group
         if mechanism.tags is not None and mechanism.group is not None:
@@ -294,7 +300,7 @@ class Mechanisms:
             # A row is in one group; the steps of a matrix in which it takes part are given.
             steps = getattr(mechanism, "participations", None)
             count = -(-count // sample.cycle) if steps is None else count * steps
-        return Mechanism(mechanism.name, (), count, path, group, mechanism.interactive)
+        return Mechanism(mechanism.name, statements, count, path, group, mechanism.interactive)
 
     # what is computed from released outputs alone
 
@@ -319,12 +325,12 @@ class Mechanisms:
             self._faults.add("DPC124", path, message, "outputs are used after they are released")
 
 
-def _with_statements(made: Mechanism, statements: list[Statement], columns: int) -> Mechanism:
-    """Returns a mechanism with its guarantees; `columns`: 1 if it reads the columns that it uses,
-    one step below the dataset that they are stated from, else 0."""
-    return replace(
-        made, statements=tuple(each._replace(up=each.up + columns) for each in statements)
-    )
+def _from_columns(statements: list[Statement], columns: int) -> tuple[Statement, ...]:
+    """Returns guarantees as seen from the dataset read; `columns`: 1 if the mechanism reads the
+    columns that it uses, one step below the dataset that they are stated from, else 0."""
+    if not columns:
+        return tuple(statements)
+    return tuple(each._replace(up=each.up + columns) for each in statements)
 
 
 def _by_block(given: Model) -> Iterator[dict[str, str]]:
@@ -339,5 +345,5 @@ def _by_block(given: Model) -> Iterator[dict[str, str]]:
 
 def _fixed_runs(mechanism: ReadingEntry) -> int:
     """Returns the number of runs of a selection that has a fixed one; 1 for other mechanisms."""
-    law = getattr(mechanism, "runs", None)
+    law = getattr(mechanism, "runs", None) if isinstance(mechanism, Selection) else None
     return 1 if law is None else law.fixed or 1

@@ -6,7 +6,7 @@ import pytest
 
 from dpcompose import analyze
 from dpcompose.core.model.tree import lay_out
-from dpcompose.pipeline import load_resolved
+from dpcompose.resolve import load_resolved
 
 BLOCKS = ("north", "east", "south", "west")
 STATED = [
