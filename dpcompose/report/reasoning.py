@@ -224,6 +224,40 @@ class ProofStep(NamedTuple):
                     found[each.value.step] = None
         return tuple(found)
 
+    def taken(self, steps: Sequence[ProofStep]) -> tuple[tuple[int, int], ...]:
+        """Returns the premises that make up the value, each with how often; empty where that is
+        not one choice among losses. `steps`: those of the proof."""
+        formula = self.formulas[0][0] if len(self.values) == 1 and self.formulas else None
+        if formula is None or "x" not in self.given[0] or self.omitted:
+            return ()
+        listed, given = self.given[0]["x"].value, self.given[0]
+        if isinstance(listed, Ref | Fraction):
+            return ()
+        numbers = self.numbers(0, steps)
+        most = {"max(x)": 1, "k * max(x)": 1, "k ** 2 * max(x)": 1}.get(formula)
+        if formula == "max(largest(x, 2, n), max(y))":
+            most = 2
+        if formula == "largest(x, m, n)" and isinstance(given["m"].value, Fraction):
+            most = int(given["m"].value)
+        if most is None:
+            return ()
+        counts = numbers.get("n", [Fraction(1)] * len(listed))
+        losses = numbers["x"]
+        assert not isinstance(counts, Fraction) and not isinstance(losses, Fraction)
+        found: list[tuple[int, int]] = []
+        for loss, each, count in sorted(
+            zip(losses, listed, counts, strict=True), key=lambda found: -found[0]
+        ):
+            used = min(most, int(count))
+            most -= used
+            if used and loss and isinstance(each, Ref):
+                found.append((each.step, used))
+        if formula.startswith("max(largest") and self.values[0][0] != sum(
+            steps[number - 1].values[0][0] * times for number, times in found
+        ):
+            return ()
+        return tuple(found)
+
     def quantity(self, which: int) -> Quantity:
         """Returns one of the values as a certified bound."""
         amount, delta = self.values[which]

@@ -7,6 +7,7 @@ pairs, counted from 0. A formula has numbers, names, `+ - * / **`, parentheses a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, get_args
 
@@ -82,7 +83,7 @@ def _value(notion: Notion, pair: tuple[Fraction, Fraction]) -> dict[str, str]:
     return found
 
 
-def _step(step: ProofStep) -> dict[str, Any]:
+def _step(step: ProofStep, steps: Sequence[ProofStep]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "id": step.id,
         "kind": step.kind,
@@ -108,6 +109,8 @@ def _step(step: ProofStep) -> dict[str, Any]:
         found["method"] = step.method
     if step.cases > 1:
         found["cases"] = step.cases
+    if taken := step.taken(steps):
+        found["taken"] = [*map(list, taken)]
     if step.omitted:
         found["omitted"] = True
     if step.notion is Notion.PROFILE:
@@ -132,7 +135,7 @@ def _write(proof: Proof) -> dict[str, Any]:
         "conclusions": [*map(_conclusion, proof.conclusions)],
         "theorems": list(proof.theorems),
         **({} if proof.reading is None else {"reading": proof.reading}),
-        "steps": [*map(_step, proof.steps)],
+        "steps": [_step(each, proof.steps) for each in proof.steps],
     }
 
 
@@ -193,6 +196,11 @@ _STEP = _object(
     },
     method={"type": "string", "description": "How a number without a formula is found."},
     cases={"type": "integer", "description": "So many losses are compared or combined."},
+    taken={
+        "type": "array",
+        "items": {"type": "array", "items": {"type": "integer", "minimum": 1}},
+        "description": "The premises of the worst case, each with how often it is counted.",
+    },
     omitted={
         "const": True,
         "description": f"Beyond {MOST_CASES} cases the others are given by their numbers.",
