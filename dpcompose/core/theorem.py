@@ -54,6 +54,7 @@ class Role(StrEnum):
     SEQUENTIAL = "sequential composition"
     COMMON = "composition of guarantees on the whole table"
     GENERAL = "composition"
+    PROFILES_ON_BLOCKS = "privacy losses as distributions on disjoint blocks"
     PROFILES = "composition of privacy losses as distributions"
     FILTER = "a budget for parameters that are chosen along the way"
     POST_PROCESSING = "post-processing"

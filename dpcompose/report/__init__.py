@@ -21,6 +21,7 @@ from dpcompose.report.reasoning import Node as Node
 from dpcompose.report.reasoning import NodeKind as NodeKind
 from dpcompose.report.reasoning import PipelineKind as PipelineKind
 from dpcompose.report.reasoning import PipelineNode as PipelineNode
+from dpcompose.report.reasoning import Proof as Proof
 from dpcompose.report.reasoning import Recheck as Recheck
 from dpcompose.report.reasoning import Touch as Touch
 from dpcompose.report.reasoning import WorstChange as WorstChange
@@ -326,8 +327,10 @@ class Report:
     `protects`: that change in words. `units`: each root with the column of its privacy unit,
     where all rows of a unit are protected together. `limits`: the budgets for
     differential privacy; `against`: the one against the adversary.
-    `tree`: the proof, line by line; `chain`: the same reasoning in sentences. `reasons`: why
-    there is no finite bound (one sentence each, with the way out), empty if ok. `findings` are
+    `theorem`: the one that gives the headline number; `proof`: its steps, with the theorems on
+    which that one rests. `tree`: the worst change with its costs, line by line; `chain`: the same
+    reasoning in sentences. `reasons`: why there is no finite bound (one sentence each, with the way
+    out), empty if ok. `findings` are
     sorted by position; an invalid spec has only those. `bound` is None for an ok report where
     the mechanisms have no common notion without a δ: the result is then a profile, with its
     numbers in `at_delta`. `certificate`: the claims that prove the bounds, a line of JSON each,
@@ -357,6 +360,7 @@ class Report:
     against: Budget | None = None
     bound: Bound | None = None
     theorem: str | None = None
+    proof: Proof | None = field(default=None, repr=False)
     worst: WorstChange | None = None
     chain: tuple[Line, ...] = ()
     tree: tuple[Node, ...] = ()

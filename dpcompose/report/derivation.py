@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from dpcompose.core.change.maps.sample import Sample
+from dpcompose.core.loss import proved
 from dpcompose.core.loss.visits import Visit
 from dpcompose.core.loss.walk import Choice
 from dpcompose.core.model.problem import Partition, Path, Problem
@@ -24,10 +25,12 @@ from dpcompose.core.search.proof import (
 )
 from dpcompose.core.search.solver import ChangeCharge, Solution, Solver
 from dpcompose.core.theorem import Role
-from dpcompose.core.theorems.book import BOOK, behind, in_role
-from dpcompose.curves.rounding import summed
+from dpcompose.core.theorems.book import behind, in_role
 from dpcompose.report import At, Bound, Line, Node, NodeKind, SpanOf, TouchCount, wording
 from dpcompose.report.explanation import MOST, splits, touched_by
+from dpcompose.report.formula_words import in_words
+from dpcompose.report.proof_steps import delta_name
+from dpcompose.report.reasoning import Proof, ProofStep
 
 #: The words for a unit that adds up, where its symbol alone would not be understood.
 _ADDING = {"μ²": "the squares of μ"}
@@ -38,8 +41,8 @@ _MOST_TERMS = 6
 class Step(NamedTuple):
     """One step of the derivation of a bound: what it is about, by which theorem, what is lost.
 
-    `kind`: that of its line in the tree; also a `block` that changes, a dataset that is `kept` as
-    it is, and the theorem `cited` for the whole, which have no line of their own there. `says`: the
+    `kind`: that of its line in the tree; also a `block` that changes, and a dataset that is
+    `kept` as it is, which have no line of their own there. `says`: the
     sentence of the chain; `shortly`: the words of the line. `bound`: the loss, of a mechanism on
     one of the equal blocks; `total`: that on all of them. `paths`: where the spec states it.
     `visit`: the dataset of the worst change that it belongs to; `partition`: of it, for one that is
@@ -47,7 +50,7 @@ class Step(NamedTuple):
     whether some mechanism here or below feels the change.
     """
 
-    kind: NodeKind | Literal["block", "kept", "cited"]
+    kind: NodeKind | Literal["block", "kept"]
     name: str
     says: str
     shortly: str = ""
@@ -66,11 +69,19 @@ class Step(NamedTuple):
 # The steps
 
 
-def of_solution(solver: Solver, solution: Solution, cited: str) -> list[Step]:
+def of_solution(solver: Solver, solution: Solution, proof: Proof) -> list[Step]:
     """Returns the derivation of a solution's first bound: the worst change from the roots down with
-    the cost of each mechanism, what is free, their sum, and the theorem `cited` for the whole."""
+    the cost of each mechanism, what is free, and how their losses combine by the `proof`."""
     problem = solver.problem
-    found = list(_of_change(problem, solution.visits, solution.charges, solution))
+    drawn = {
+        (each.dataset, each.change): each.theorem for each in proof.steps if each.kind == "drawn"
+    }
+    found = [
+        each._replace(theorem=drawn.get((each.name, each.change), each.theorem))
+        if each.kind == "dataset" and each.theorem is not None
+        else each
+        for each in _of_change(problem, solution.visits, solution.charges, solution)
+    ]
     rest = solution.charges[MOST:]
     if rest:
         lost, short = solution.quantity(solution.added_up(rest)), f"{len(rest)} more"
@@ -84,19 +95,15 @@ def of_solution(solver: Solver, solution: Solution, cited: str) -> list[Step]:
         short = f"uses {inputs} alone: costs nothing"
         found.append(Step("free", post.name, says, short, free, paths=(post.path,)))
     found += _concurrent(problem, solution.notion)
-    total = bound_of(solution.quantities[0])
-    composed = in_role(Role.GENERAL, solution.notion, problem.adaptive)
-    says, short = _sums(solution, total, {each.theorem for each in found})
-    found.append(Step("sum", "", says, short, composed.id, total))
-    if cited != composed.id:
-        entry = BOOK[cited]
-        says = f"{entry.place} ({entry.title}) gives the same bound: {entry.formula}"
-        found.append(Step("cited", "", says, "", cited, total))
-    return found
+    return [*found, *_sums(solution, proof)]
 
 
 def of_profile(
-    problem: Problem, visits: Sequence[Visit], charges: Sequence[ChangeCharge], first: At
+    problem: Problem,
+    visits: Sequence[Visit],
+    charges: Sequence[ChangeCharge],
+    first: At,
+    proof: Proof,
 ) -> list[Step]:
     """Returns the steps of a result that is finite only at a δ or ε: the worst change at the
     `first`, and what composes. They have no sentences.
@@ -109,8 +116,8 @@ def of_profile(
     found += _concurrent(problem, Notion.PROFILE)
     composed = next((each for each in first.chain if each.startswith("what composes")), "")
     says = composed.replace("what composes", "composed as distributions of losses", 1)
-    profiles = in_role(Role.PROFILES).id
-    return [*found, Step("sum", "", "", says or "nothing is lost", profiles)]
+    theorem = next(each.theorem for each in proof.steps if each.kind == "combined")
+    return [*found, Step("sum", "", "", says or "nothing is lost", theorem)]
 
 
 def same_reach(at: At, charges: Iterable[ChangeCharge]) -> bool:
@@ -332,46 +339,67 @@ def _steps_by_name(problem: Problem, at: At) -> Iterator[Step]:
             yield Step("mechanism", each.mechanism, "", says, paths=paths)
 
 
-def _sums(solution: Solution, total: Bound, theorems: Collection[str | None]) -> tuple[str, str]:
-    """Returns how the losses of the mechanisms add up to the bound, as a sentence and in the words
-    of a line: `ε add up: 1 + 7/10 = 17/10`. `theorems`: those of the steps before."""
-    units, charges = total.notion.facts.unit, solution.charges
-    if not charges:
+def _sums(solution: Solution, proof: Proof) -> Iterator[Step]:
+    """Yields the steps by which the losses of the mechanisms combine into the bound, each with its
+    formula: `ε add up: 1 + 7/10 = 17/10`."""
+    total = bound_of(solution.quantities[0])
+    if not solution.charges:
         nothing = "no mechanism feels the change: nothing is lost"
-        return nothing, nothing
-    says = f"the {units} of the mechanisms that feel the change add up"
-    short = f"{_ADDING.get(units, units)} add up"
-    no_worse = "no other change is worse"
-    sampled = solution.sampled and solution.loss != solution.added_up()
-    epsilon = "ln(1 + q(e^ε - 1))"
-    drawn = in_role(Role.DISPLACED).id in theorems
-    row = ", with q = 1/2 for a row drawn of its key" if drawn else ""
-    added = in_role(Role.SAMPLE_ADDED).id in theorems
-    other = "-ln(1 - q + q·e^-ε) where the row is added"
-    if solution.bounded:
-        says += "; several units of change are bounded by group privacy, as a path of single ones"
-    elif sampled:
-        says += f"; what reads one draw of a sample adds up first, and ε becomes {epsilon} for each"
-        says += f" draw{row}" + (f", or {other}" if added else "") + f"; {no_worse}"
-    else:
-        says += f"; {no_worse}"
-    if len(charges) == 1 and not solution.bounded:
-        return says, f"one mechanism feels the change; {no_worse}"
-    if sampled:
-        short += ", and what reads one draw of a sample is amplified together: ε to "
-        return says, f"{short}{epsilon}{row}" + (f", or to {other}" if added else "")
-    if solution.bounded:
-        return says, f"{short}; several units of change as a path of single ones"
-    if total.notion is not Notion.APPROX:
-        amounts = Counter(Fraction(solution.share(each).amount) for each in charges)
-        whole = summed(amount * n for amount, n in amounts.items())
-        if len(amounts) <= _MOST_TERMS and whole == solution.quantities[0].amount:
-            terms = [
-                (f"{n} × " if n > 1 else "") + wording.number(amount)
-                for amount, n in sorted(amounts.items(), key=lambda each: (-each[0], each[1]))
-            ]
-            return says, f"{short}: {' + '.join(terms)} = {wording.number(whole)}"
-    return says, f"{short}; {no_worse}"
+        yield Step("sum", "", nothing, nothing, bound=total)
+        return
+    spine = list(_after_copies(proof.spine()))
+    if not spine:
+        alone = "one mechanism feels the change; no other change is worse"
+        yield Step("sum", "", alone, alone, next(iter(proof.of_bound), None), total)
+    for step in spine:
+        which = _shown(step, solution)
+        says = _combined(step, which, proof)
+        value = step.quantity(which)
+        bound = total if step is spine[-1] else bound_of(value)
+        yield Step("sum", "", says, says, step.theorem, bound)
+
+
+def _after_copies(spine: Sequence[ProofStep]) -> Sequence[ProofStep]:
+    """Returns the steps after those that make one mechanism of its copies, which its own line
+    shows, if there are any."""
+    first = next((n for n, each in enumerate(spine) if len(each.premises) > 1), 0)
+    return spine[first:]
+
+
+def _shown(step: ProofStep, solution: Solution) -> int:
+    """Returns the number of the value of a step that is told: that of the bound, or the first."""
+    first = solution.quantities[0]
+    pair = (Fraction(first.amount), Fraction(first.delta))
+    return step.values.index(pair) if pair in step.values else 0
+
+
+def _combined(step: ProofStep, which: int, proof: Proof) -> str:
+    """Returns how a step combines losses, with its numbers."""
+    formula, of_delta = step.formulas[which]
+    units = step.notion.facts.unit
+    units = _ADDING.get(units, units) if step.notion is not Notion.APPROX else "ε"
+    if formula is None:
+        count = len(step.premises)
+        return f"the worst of all ways over blocks, by {step.method}; {count} losses are compared"
+    numbers = step.numbers(which, proof.steps)
+    epsilon, delta = step.values[which]
+    says = f"{units} add up: " if formula in ("sum(x)", "n * x") else f"{units}: "
+    if formula.endswith("max(x)") and step.theorem is not None:
+        says = f"{units} of the worst block: "
+    says += _equation(in_words(formula, numbers), epsilon)
+    if of_delta is not None and delta:
+        told = {**numbers, "x": numbers.get(delta_name("x"), ()), "epsilon": epsilon}
+        told["y"] = numbers.get(delta_name("y"), ())
+        alike = formula if proved.of_delta(formula) == of_delta else None
+        text = in_words(of_delta, {**numbers, **told}) if alike is None else in_words(alike, told)
+        says += f"; δ: {_equation(text, delta)}"
+    return says
+
+
+def _equation(text: str, value: Fraction) -> str:
+    """Returns what a formula gives; the number alone where the formula is just that."""
+    found = wording.number(value)
+    return found if text == found else f"{text} = {found}"
 
 
 # ---------------------------------------------------------------------------------------------
@@ -442,13 +470,9 @@ def tree(
         add(depth, steps[number])
         inside = sorted(below.get(number, ()), key=lambda n: steps[n].kind not in _LEAVES)
         stack += [(depth + 1, each) for each in reversed(inside)]
-    cited = next((each.theorem for each in steps if each.kind == "cited"), None)
     for step in steps:
-        if step.visit is None and step.kind != "cited":
-            # The theorem of the whole release gives the same bound as that of the sum, which it is
-            # a case of: one line shows both.
-            shown = step._replace(theorem=cited or step.theorem) if step.kind == "sum" else step
-            add(int(step.kind == "mechanism"), shown)
+        if step.visit is None:
+            add(int(step.kind == "mechanism"), step)
     for at in ats:
         if at.value is not None:
             add(0, _reading(at, told))

@@ -20,7 +20,6 @@ from dpcompose.core.change.units import Kind, State, all_leaves
 from dpcompose.core.model.problem import Dataset, Problem
 from dpcompose.core.notions.guarantee import AskedRisk, Budget, Quantity, bound_of
 from dpcompose.core.notions.notion import CONVERTS, SIGNS, Notion
-from dpcompose.core.search.select import select
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
@@ -43,6 +42,7 @@ from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.derivation import Step
 from dpcompose.report.findings.reasons import missing_notion, reasons
 from dpcompose.report.outcomes import Case
+from dpcompose.report.proof_steps import by_filter, proof_of
 from dpcompose.report.risk import drawn_of, risk_of
 from dpcompose.report.verdict import deltas_of, of_risk, verdict
 
@@ -194,14 +194,16 @@ def _report_of_ledger(
     report = replace(report, record=record)
     if fixed is None:
         return report
-    cited, _ = select(case.solver, solution)
-    steps = derivation.of_solution(case.solver, solution, cited)
+    proof = proof_of(case.solver, solution, span=span)
+    steps = derivation.of_solution(case.solver, solution, proof)
     if counted.within:
         steps += _by_filter(case, counted, record, bound)
+        proof = by_filter(proof, in_role(Role.FILTER, limit.notion).id)
     costs = shares.of_solution(solution, span)
     return replace(
         report,
         tree=derivation.tree(steps, (*at_delta, *at_epsilon), span),
+        proof=proof if counted.within else None,
         chain=derivation.chain(steps, span),
         worst=explanation.worst_change(solution, span),
         alternatives=tuple(_alternatives(case, counted, fixed)),

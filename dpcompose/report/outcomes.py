@@ -25,6 +25,7 @@ from dpcompose.report import (
     Report,
     Status,
     WorstChange,
+    number_of_budget,
     wording,
 )
 from dpcompose.report.assumptions import assumed, assumptions, meanwhile
@@ -231,15 +232,22 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
     )
     if case.extent == "costs":
         return report
-    from dpcompose.core.search.select import select
+    from dpcompose.core.search.select import compare
     from dpcompose.report import derivation, pipeline_graph
+    from dpcompose.report.proof_steps import proof_of
 
-    cited, compared = select(case.solver, solution)
-    steps = derivation.of_solution(case.solver, solution, cited)
+    led = number_of_budget(report.verdict, found.points)
+    proof = proof_of(case.solver, solution, found.points, led, span)
+    compared = compare(case.solver, solution, proof.of_bound)
+    if not {*proof.of_bound} & {*proof.theorems}:
+        why = "the bound without a δ"
+        compared = [Alternative(each, bounds[0], why) for each in proof.of_bound[:1]] + compared
+    steps = derivation.of_solution(case.solver, solution, proof)
     return replace(
         report,
         tree=derivation.tree(steps, found.points, span),
-        theorem=cited,
+        theorem=next(iter(proof.theorems), None),
+        proof=proof,
         chain=derivation.chain(steps, span),
         alternatives=(*_further(bounds[1:], others), *compared),
         shares=shares.without_each(case.solver, report.shares, next(iter(found.points), None)),
@@ -249,13 +257,18 @@ def of_bound(case: Case, found: CertifiedRelease) -> Report:
 
 def of_profile(case: Case, found: CertifiedRelease) -> Report:
     """Returns the report of a profile: finite at a δ, with no bound in one notion."""
-    from dpcompose.core.theorems.book import behind, in_role
+    from dpcompose.report.proof_steps import proof_of
 
     points = found.points
     shown = next(at for at in points if at.value is not None)
+    report = outset(case, "ok", case.extent, found.without_worst(shown.worst))
+    led = number_of_budget(report.verdict, points) or shown
+    span = case.source.span
+    proof = proof_of(case.solver, None, points, led if led.value is not None else shown, span)
     report = replace(
-        outset(case, "ok", case.extent, found.without_worst(shown.worst)),
-        theorem=(behind(shown.rule) or in_role(Role.PROFILES)).id,
+        report,
+        theorem=next(iter(proof.theorems), None),
+        proof=proof,
         worst=WorstChange(shown.worst, shown.datasets, ()),
         findings=_remarks(case, None, None, points),
     )
@@ -268,7 +281,7 @@ def of_profile(case: Case, found: CertifiedRelease) -> Report:
     if case.extent == "costs":
         return report
     visits, charges = case.solver.profile.example_change()
-    steps = derivation.of_profile(case.problem, visits, charges, shown)
+    steps = derivation.of_profile(case.problem, visits, charges, shown, proof)
     return replace(
         report,
         tree=derivation.tree(steps, points, span, shown),
@@ -302,10 +315,10 @@ def without_guarantee(case: Case, found: CertifiedRelease) -> Report:
 
 def _unusable(case: Case, solution: Solution) -> list[Alternative]:
     """Returns the theorems that do not apply, each with the hypothesis that fails."""
-    from dpcompose.core.search.select import select
+    from dpcompose.core.search.select import compare
     from dpcompose.core.theorems.book import in_role
 
-    _, compared = select(case.solver, solution)
+    compared = compare(case.solver, solution, ())
     found = [each for each in compared if each.bound is None]
     if case.problem.goal.relation.kind.value == "bounded":
         found.append(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from dpcompose.core.notions.guarantee import Bound
+from dpcompose.core.notions.guarantee import Bound, Quantity
 from dpcompose.core.notions.notion import Notion
 from dpcompose.errors import Span
 
@@ -154,3 +155,171 @@ class Recheck:
         unchecked = tuple(sorted(reasons.items()))
         claims = self.claims + other.claims
         return Recheck(claims, seconds, unchecked, self.points, self.uncompared)
+
+
+# --- the proof -----------------------------------------------------------------------------------
+
+#: What a step of a proof does (see `ProofStep`).
+StepKind = Literal["stated", "combined", "drawn", "read", "point"]
+#: A value of a formula: a number, or several.
+Value = Fraction | Sequence[Fraction]
+#: So many cases of one step are listed; others are given by their numbers.
+MOST_CASES = 64
+
+
+class Ref(NamedTuple):
+    """The value of an earlier step: its id; of several pairs the number of one; ε, or δ."""
+
+    step: int
+    number: int | None = None
+    delta: bool = False
+
+
+class Given(NamedTuple):
+    """What a formula is given for a name: a number, a reference, or several of those."""
+
+    value: Fraction | Ref | tuple[Fraction | Ref, ...]
+
+
+class ProofStep(NamedTuple):
+    """One step of a proof.
+
+    `theorem`: its id; None for a statement that is used as it stands, and for the worst of several
+    changes. `dataset`, `change`: what changes; `spans`: where the spec states it. `values`: the
+    value that adds up (ε, ρ, μ², or a pair); several undominated pairs have a `given` and formulas
+    each. `method`: how a value is found that no formula gives; `check`: a formula of δ at
+    the ε of the value; `law`: what a profile is made of. `cases`: of so many losses, at most
+    `MOST_CASES` of which are steps (`omitted`: others are numbers). `exact`: values are not
+    rounded.
+    """
+
+    id: int
+    kind: StepKind
+    theorem: str | None
+    dataset: str | None
+    change: str | None
+    spans: tuple[Span, ...]
+    notion: Notion
+    values: tuple[tuple[Fraction, Fraction], ...]
+    formulas: tuple[tuple[str | None, str | None], ...]
+    given: tuple[dict[str, Given], ...]
+    method: str | None = None
+    says: str = ""
+    law: str = ""
+    check: str | None = None
+    cases: int = 1
+    omitted: bool = False
+    exact: bool = False
+
+    @property
+    def premises(self) -> tuple[int, ...]:
+        """Returns the ids of the steps that this one follows from."""
+        found: dict[int, None] = {}
+        for names in self.given:
+            for each in names.values():
+                listed = each.value if isinstance(each.value, tuple) else (each.value,)
+                if not isinstance(each.value, Ref):
+                    found.update((ref.step, None) for ref in listed if isinstance(ref, Ref))
+                else:
+                    found[each.value.step] = None
+        return tuple(found)
+
+    def taken(self, steps: Sequence[ProofStep]) -> tuple[tuple[int, int], ...]:
+        """Returns the premises that make up the value, each with how often; empty where that is
+        not one choice among losses. `steps`: those of the proof."""
+        formula = self.formulas[0][0] if len(self.values) == 1 and self.formulas else None
+        if formula is None or "x" not in self.given[0] or self.omitted:
+            return ()
+        listed, given = self.given[0]["x"].value, self.given[0]
+        if isinstance(listed, Ref | Fraction):
+            return ()
+        numbers = self.numbers(0, steps)
+        most = {"max(x)": 1, "k * max(x)": 1, "k ** 2 * max(x)": 1}.get(formula)
+        if formula == "max(largest(x, 2, n), max(y))":
+            most = 2
+        if formula == "largest(x, m, n)" and isinstance(given["m"].value, Fraction):
+            most = int(given["m"].value)
+        if most is None:
+            return ()
+        counts = numbers.get("n", [Fraction(1)] * len(listed))
+        losses = numbers["x"]
+        assert not isinstance(counts, Fraction) and not isinstance(losses, Fraction)
+        found: list[tuple[int, int]] = []
+        for loss, each, count in sorted(
+            zip(losses, listed, counts, strict=True), key=lambda found: -found[0]
+        ):
+            used = min(most, int(count))
+            most -= used
+            if used and loss and isinstance(each, Ref):
+                found.append((each.step, used))
+        if formula.startswith("max(largest") and self.values[0][0] != sum(
+            steps[number - 1].values[0][0] * times for number, times in found
+        ):
+            return ()
+        return tuple(found)
+
+    def quantity(self, which: int) -> Quantity:
+        """Returns one of the values as a certified bound."""
+        amount, delta = self.values[which]
+        return Quantity(self.notion, amount, delta, self.exact)
+
+    def numbers(self, which: int, steps: Sequence[ProofStep]) -> dict[str, Value]:
+        """Returns what the formulas of one of the values are given, as numbers.
+
+        `steps`: those of the proof.
+        """
+
+        def one(value: Fraction | Ref) -> Fraction:
+            if isinstance(value, Ref):
+                return steps[value.step - 1].values[value.number or 0][value.delta]
+            return value
+
+        return {
+            name: one(each.value)
+            if isinstance(each.value, Ref | Fraction)
+            else tuple(map(one, each.value))
+            for name, each in self.given[which].items()
+        }
+
+
+class Conclusion(NamedTuple):
+    """A printed number, and the step that gives it.
+
+    `what`: the `headline`, the `bound`, what is `spent` of a filter, or the number `at_delta` or
+    `at_epsilon`, which is the one at `given`.
+    """
+
+    what: Literal["headline", "bound", "spent", "at_delta", "at_epsilon"]
+    step: int
+    given: Fraction | None = None
+
+
+class Proof(NamedTuple):
+    """The steps of a proof, each after those that it follows from.
+
+    `theorems`: those that give the headline number, the last one first, as far as losses combine;
+    `of_bound`: those that give the bound without a δ, where there is one; `reading`: the theorem by
+    which what they give is read at a δ, if that is all that is done.
+    """
+
+    steps: tuple[ProofStep, ...]
+    theorems: tuple[str, ...]
+    of_bound: tuple[str, ...] = ()
+    reading: str | None = None
+    conclusions: tuple[Conclusion, ...] = ()
+
+    def spine(self) -> list[ProofStep]:
+        """Returns the steps by which losses combine into the bound, the last one last: from the
+        bound down, each time to the largest premise, without what is stated and the worst of
+        several changes."""
+        bound = next((each.step for each in self.conclusions if each.what == "bound"), None)
+        found: list[ProofStep] = []
+        while bound is not None:
+            step = self.steps[bound - 1]
+            if step.kind == "stated":
+                break
+            if step.theorem is not None:
+                found.append(step)
+            earlier = [self.steps[number - 1] for number in step.premises]
+            bound = max(earlier, key=lambda each: each.values[0]).id if earlier else None
+        return found[::-1]

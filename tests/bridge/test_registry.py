@@ -180,7 +180,7 @@ def test_a_written_entry_tells_what_the_report_has() -> None:
     assert "- ε = 66/25 (2.64) (pure DP).\n" in told["privacy_loss"]["privacy_parameters_details"]
     steps = told["accounting"]["composition"]
     assert steps.count("\n- ") == len(report.chain)
-    assert "so ε = 66/25 (2.64) (Theorem V.2, GMPS24)." in steps
+    assert "so ε = 66/25 (2.64) (Theorem V.3, GMPS24)." in steps
     mechanisms = told["implementation"]["mechanisms"]
     assert mechanisms.count("\n- ") == 7
     assert "- `visits by county` on `county_pairs`: 0.22-DP." in mechanisms

@@ -11,6 +11,7 @@ from dpcompose.core.change.maps.value import Joint, Value
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.propagation import propagate
 from dpcompose.core.change.units import Kind, State, all_leaves, state_of, top_level
+from dpcompose.core.loss import proved
 from dpcompose.core.loss.algebra import Loss, LossAlgebra, Walk
 from dpcompose.core.loss.cost import distance_moved
 from dpcompose.core.loss.walk import Branch, Choice, How, PureNeed, fit
@@ -19,7 +20,7 @@ from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.model.problem import Statement
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Refused
+from dpcompose.core.theorem import Refused, Role
 from dpcompose.core.theorems.one_mechanism import worst_moves
 from dpcompose.curves.rounding import ZERO, summed
 
@@ -91,10 +92,18 @@ def together(algebra: LossAlgebra, place: Place, numbers: Sequence[int], state: 
     found: list[Choice] = []
     for value, change, rate, far, move in zip(values, changes, rates, reach, moves, strict=True):
         branches = (Branch(value, _scaled(change, move / far), 1),) if rate * move else ()
-        found.append(Choice(rate * move, branches, how=RULE))
+        given = {"x": losses[len(found)], "v": move, "s": far}
+        part = proved.number(rate * move, Role.JOINT, "x * v / s", given, notion=Notion.PURE)
+        found.append(Choice(part, branches, how=RULE))
     if pure:
         return found
-    total = summed(each.loss for each in found)
+    total = proved.number(
+        summed(each.loss for each in found),
+        Role.JOINT,
+        "sum(x)",
+        {"x": [each.loss for each in found]},
+        notion=Notion.PURE,
+    )
     largest = max(range(len(found)), key=lambda i: found[i].loss)
     whole = _as_one(algebra, total, values)
     return [

@@ -27,7 +27,7 @@ from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.partitions.blocks_touched import RowsOverBlocks
 from dpcompose.core.partitions.placements import any_blocks, copies_of_a_row, placements, rule_for
-from dpcompose.core.theorem import Refused
+from dpcompose.core.theorem import Refused, Role
 
 #: The most ways of assigning several units to blocks for which the search is exhaustive.
 WAYS = 6_000
@@ -119,7 +119,8 @@ class OverBlocks(LossRules):
         losses: list[tuple[State, Loss]] = yield from self._losses(state, _unknown)
         sizes = self.sizes
         total = self.algebra.add(
-            self.algebra.times(loss, n) for (_, loss), n in zip(losses, sizes, strict=True)
+            self.algebra.times(loss, n, Role.GENERAL)
+            for (_, loss), n in zip(losses, sizes, strict=True)
         )
         branches = tuple(
             Branch(block, after, n)

@@ -25,6 +25,7 @@ from dpcompose.core.change.units import (
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Quantity
 from dpcompose.core.notions.notion import Notion, Pair
+from dpcompose.core.theorem import Role
 
 #: A privacy loss: a number under `Scalars`, (ε, δ) pairs under `Pairs`, multisets under `Patterns`.
 Loss = Any
@@ -60,13 +61,14 @@ class LossAlgebra(ABC):
     # -- composition ---------------------------------------------------------------------------
 
     @abstractmethod
-    def add(self, losses: Iterable[Loss]) -> Loss:
-        """Returns the composition of losses of several mechanisms on the same change."""
+    def add(self, losses: Iterable[Loss], role: Role = Role.GENERAL) -> Loss:
+        """Returns the composition of losses of several mechanisms on the same change; `role`: of
+        the theorem by which they add up."""
 
     @abstractmethod
-    def times(self, loss: Loss, copies: int) -> Loss:
+    def times(self, loss: Loss, copies: int, role: Role = Role.SEQUENTIAL) -> Loss:
         """Returns the composition of `copies` independent mechanisms with this loss on the same
-        change."""
+        change; `role`: of the theorem by which they add up."""
 
     @abstractmethod
     def worst_case(self, losses: Iterable[Loss]) -> Loss:
@@ -171,7 +173,12 @@ class LossAlgebra(ABC):
 
     @abstractmethod
     def amplified(
-        self, loss: Loss, rate: Fraction, replace: bool = False, side: str = "both"
+        self,
+        loss: Loss,
+        rate: Fraction,
+        replace: bool = False,
+        side: str = "both",
+        role: Role | None = None,
     ) -> Loss:
         """Returns the loss of what reads a secret sample that contains each row with chance `rate`
         (q).
@@ -180,6 +187,7 @@ class LossAlgebra(ABC):
         profile is amplified (Balle et al. 2018). Poisson samples: for one row added or removed;
         without replacement (`replace`): for one row replaced. `side`: the row is "removed" or
         "added" from the first table to the second; "both": the bound holds for either direction.
+        `role`: of the theorem, where it is not the one of samples.
         """
 
     @abstractmethod

@@ -8,8 +8,8 @@ finite guarantee is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice, product
 from operator import itemgetter
@@ -24,16 +24,19 @@ from dpcompose.core.change.units import (
     all_leaves,
     rows_that_change_alike,
 )
+from dpcompose.core.loss import proved
 from dpcompose.core.loss.algebra import Ask, Loss, Walk
 from dpcompose.core.loss.amplification import MOST_WAYS, NumberAlgebra, weighed
-from dpcompose.core.loss.cost import amount_of, least_amount
+from dpcompose.core.loss.cost import least_amount, of_noise, over_steps
 from dpcompose.core.loss.pair_cost import (
     MOST_PAIRS,
     Frontier,
     covering_pairs,
     frontier,
+    path_step,
     walk_pairs,
 )
+from dpcompose.core.loss.proved import Inference, PairOf, ProvedNumber, ProvedPair, ProvedPairs
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee, Quantity
 from dpcompose.core.notions.notion import (
@@ -41,8 +44,8 @@ from dpcompose.core.notions.notion import (
     Notion,
     Pair,
     chain,
-    convert_over_steps,
 )
+from dpcompose.core.theorem import Role
 from dpcompose.curves.rounding import (
     ONE,
     ZERO,
@@ -69,22 +72,32 @@ class Scalars(NumberAlgebra):
     most_ways: ClassVar[int] = 20_000
     orders: ClassVar[tuple[Callable[[Any], Any], ...]] = (lambda amount: amount,)
 
-    def add(self, losses: Iterable[Loss]) -> Loss:
+    def add(self, losses: Iterable[Loss], role: Role = Role.GENERAL) -> Loss:
         """Returns the composition of losses on the same change; long fractions are rounded up."""
         total: Amount = ZERO
+        parts: list[Loss] = []
         for loss in losses:
             if loss:
                 total = total + loss
                 if isinstance(total, float):
                     return math.inf
                 total = capped(total)
-        return total
+                parts.append(loss)
+        if len(parts) < 2:
+            return parts[0] if parts else ZERO
+        return proved.number(total, role, "sum(x)", {"x": parts})
 
-    def times(self, loss: Loss, copies: int) -> Loss:
-        return loss * copies if loss else ZERO
+    def times(self, loss: Loss, copies: int, role: Role = Role.SEQUENTIAL) -> Loss:
+        if copies == 1 or not loss:
+            return loss or ZERO
+        return proved.number(loss * copies, role, "n * x", {"n": copies, "x": loss})
 
     def worst_case(self, losses: Iterable[Loss]) -> Loss:
-        return max(losses, default=ZERO)
+        listed = list(losses)
+        worst = max(listed, default=ZERO)
+        if all(loss == worst for loss in listed):
+            return worst
+        return proved.number(worst, None, "max(x)", {"x": listed})
 
     def best(self, losses: Iterable[Loss]) -> Loss:
         """Returns the least of several bounds on one change, all of which hold; infinite without
@@ -92,7 +105,15 @@ class Scalars(NumberAlgebra):
         return min(losses, default=math.inf)
 
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
-        return chain(parts, self.notion)
+        total = chain(parts, self.notion)
+        told = [(loss, count) for loss, count in parts if loss and count]
+        if len(told) == 1 and told[0][1] == 1:
+            return told[0][0]
+        if isinstance(total, float) or not told:
+            return total
+        if len(told) == 1 and _is_worst_block(told[0][0]):
+            return _at_distance(total, *told[0], self.notion)
+        return proved.number(total, Role.GROUP, *proved.path(told, self.notion))
 
     def key(self, loss: Amount) -> Amount:
         """Returns a number to sort losses by: the loss itself."""
@@ -106,8 +127,8 @@ class Scalars(NumberAlgebra):
         with this ε."""
         if self.notion is Notion.PURE:
             return epsilon
-        least = convert_over_steps(epsilon, 1, self.notion)
-        return least if noise is None else min(least, amount_of(noise, epsilon, self.notion))
+        least = over_steps(epsilon, 1, self.notion)
+        return least if noise is None else min(least, of_noise(noise, epsilon, self.notion))
 
     def all_lost(self) -> Loss:
         """Returns infinity: there is no δ that a sample could make rare."""
@@ -121,6 +142,14 @@ class Scalars(NumberAlgebra):
     def of_pairs(self, pairs: Iterable[Pair]) -> Loss:
         """Returns the least ε that holds with δ = 0."""
         return min((epsilon for epsilon, delta in pairs if not delta), default=math.inf)
+
+    def of_steps(self, found: Iterable[ProvedPair]) -> Loss:
+        """Returns the least ε that holds with δ = 0, as proved by its step."""
+        known = [(epsilon, step) for epsilon, delta, step in found if not delta]
+        if not known:
+            return math.inf
+        epsilon, step = min(known, key=lambda each: each[0])
+        return ProvedNumber(epsilon, step) if epsilon else ZERO
 
     def values(self, loss: Loss) -> Sequence[Amount]:
         return () if isinstance(loss, float) else (loss,)
@@ -136,13 +165,18 @@ class Scalars(NumberAlgebra):
 
     def bounds(self, loss: Loss) -> Iterator[Quantity]:
         if not isinstance(loss, float):
-            yield Quantity(self.notion, loss)
+            yield Quantity(self.notion, Fraction(loss))
 
     def worst_blocks(
         self, rule: Any, once: Sequence[Loss], both: Sequence[Loss], new: Sequence[Loss] | None
     ) -> tuple[Loss, tuple[Any, ...]]:
         found: tuple[Loss, tuple[Any, ...]] = rule(once, both, new)
-        return found
+        loss, hits = found
+        if not loss or isinstance(loss, float):
+            return loss, hits
+        role, formula, given = rule.told(once, both, new)
+        method = None if formula else proved.SPREAD
+        return proved.number(loss, role, formula, given, method=method), hits
 
     _worst_of_finite = worst_blocks
 
@@ -162,7 +196,10 @@ class Scalars(NumberAlgebra):
             return self.none
         ends = [None if isinstance(each, float) else each for each in (once, both)]
         epsilon = exchanged_up(ends[0], ends[1], rate)
-        return self.none if epsilon is None else self.times(epsilon, rounds)
+        if epsilon is None:
+            return self.none
+        told = _exchanged_formula(once, both, rate)
+        return self.times(proved.number(epsilon, Role.SAMPLE_REPLACED, *told), rounds)
 
     def coupled_draws(
         self, draws: Sequence[tuple[State, Fraction]], state: State, loss: Loss, ask: Ask
@@ -191,7 +228,39 @@ class Scalars(NumberAlgebra):
                     return self.none
                 ways.append((chance, once, both))
         found = several_exchanged_up(ways)
-        return self.none if found is None else found
+        if found is None:
+            return self.none
+        given = {"w": [w for w, _, _ in ways], "u": [u for _, u, _ in ways]}
+        given["b"] = [b for _, _, b in ways]
+        return proved.number(found, Role.SAMPLE_REPLACED, None, given, method=proved.SPREAD)
+
+
+def _is_worst_block(loss: Loss) -> bool:
+    """Returns whether a loss is that of the worst of several disjoint blocks."""
+    return isinstance(loss, ProvedNumber) and loss.step.role is Role.WORST_BLOCK
+
+
+def _at_distance(total: Amount, loss: ProvedNumber, steps: int, notion: Notion) -> Loss:
+    """Returns the loss of several steps over disjoint blocks: the theorem gives it at every
+    distance."""
+    step = loss.step
+    grown = f"{'k' if notion.facts.power == 1 else 'k ** 2'} * {step.formula}"
+    return ProvedNumber(
+        Fraction(total), replace(step, formula=grown, given={"k": steps, **step.given}, at=None)
+    )
+
+
+def _exchanged_formula(once: Loss, both: Loss, rate: Fraction) -> tuple[str, dict[str, Any]]:
+    """Returns the formula of the ε of one replaced row behind a Poisson sample, with what it is
+    given (see `exchanged_up`)."""
+    if isinstance(once, float):
+        return "b", {"b": both}
+    given = {"q": rate, "u": once}
+    whole = "2 * u" if isinstance(both, float) else "min(b, 2 * u)"
+    if not isinstance(both, float):
+        given["b"] = both
+    top, bottom = "1 - q + q * exp(u)", f"1 - q + q * exp(u - {whole})"
+    return f"min({whole}, ln(({top}) / ({bottom})))", given
 
 
 class Survival:
@@ -253,13 +322,33 @@ class Pairs(NumberAlgebra):
         """Returns the δ as a fraction, whatever its representation."""
         return 1 - delta.no_failure if isinstance(delta, Survival) else Fraction(delta)
 
-    def add(self, losses: Iterable[Loss]) -> Loss:
+    def of_steps(self, found: Iterable[ProvedPair]) -> Loss:
+        known: dict[Pair, Inference] = {}
+        for epsilon, delta, step in found:
+            known.setdefault((epsilon, self.delta(delta)), step)
+        return self._proved(known)
+
+    def _proved(self, known: Mapping[Any, Inference]) -> Frontier:
+        """Returns the undominated ones of these pairs as a loss, each with its step."""
+        pairs = frontier(known)
+        if all(not epsilon and not self.plain(delta) for epsilon, delta in pairs):
+            return pairs
+        return ProvedPairs(pairs, [known[each] for each in pairs])
+
+    def _is_zero(self, loss: Loss) -> bool:
+        """Returns whether a loss is that of a mechanism that reveals nothing."""
+        return len(loss) == 1 and not loss[0][0] and not self.plain(loss[0][1])
+
+    def add(self, losses: Iterable[Loss], role: Role = Role.GENERAL) -> Loss:
         """Returns the composition of losses on the same change: sums of ε and of δ."""
         epsilon, delta = ZERO, self.delta(ZERO)
         several: list[Frontier] = []
+        parts: list[Loss] = []
         for loss in losses:
             if not loss:
                 return ()
+            if not self._is_zero(loss):
+                parts.append(loss)
             if len(loss) == 1:
                 epsilon = epsilon + loss[0][0]
                 delta = delta + loss[0][1]
@@ -267,40 +356,81 @@ class Pairs(NumberAlgebra):
                     delta = capped(delta)
             else:
                 several.append(loss)
-        total: Frontier = ((capped(epsilon), delta),)
+        if len(parts) < 2:
+            return parts[0] if parts else self.zero
+        single = tuple(PairOf(loss, 0) for loss in parts if len(loss) == 1)
+        total: dict[Any, tuple[PairOf, ...]] = {(capped(epsilon), delta): single}
         for loss in several:
-            total = frontier((a + c, b + d) for a, b in total for c, d in loss)
-        return total
+            sums: dict[Any, tuple[PairOf, ...]] = {}
+            for (a, b), taken in total.items():
+                for number, (c, d) in enumerate(loss):
+                    sums.setdefault((a + c, b + d), (*taken, PairOf(loss, number)))
+            total = {pair: sums[pair] for pair in frontier(sums)}
+        added = "any(d)" if self.survival else "sum(d)"
+        return self._proved(
+            {
+                pair: Inference(role, "sum(x)", {"x": list(taken)}, added)
+                for pair, taken in total.items()
+            }
+        )
 
-    def times(self, loss: Loss, copies: int) -> Loss:
+    def times(self, loss: Loss, copies: int, role: Role = Role.SEQUENTIAL) -> Loss:
         """Returns the composition of `copies` copies, each bounded by any of its pairs."""
         if copies == 1 or not loss:
             return loss
         if len(loss) == 1:
-            return ((loss[0][0] * copies, loss[0][1] * copies),)
+            delta = "1 - (1 - d) ** n" if self.survival else "n * d"
+            step = Inference(role, "n * x", {"n": copies, "x": PairOf(loss, 0)}, delta)
+            return self._proved({(loss[0][0] * copies, loss[0][1] * copies): step})
         # Different copies may be bounded by different pairs: square and multiply.
-        result, power = self.zero, loss
-        while copies:
-            if copies & 1:
-                result = self.add([result, power])
-            copies >>= 1
-            if copies:
-                power = frontier((a + c, b + d) for a, b in power for c, d in power)
-        return result
+        unit = [tuple(int(i == j) for i in range(len(loss))) for j in range(len(loss))]
+        result: dict[Any, tuple[int, ...]] = {self.zero[0]: (0,) * len(loss)}
+        power: dict[Any, tuple[int, ...]] = dict(zip(loss, unit, strict=True))
+        left = copies
+        while left:
+            if left & 1:
+                result = _sums(result, power)
+            left >>= 1
+            if left:
+                power = _sums(power, power)
+        parts = [PairOf(loss, number) for number in range(len(loss))]
+        delta = "1 - prod((1 - d) ** n)" if self.survival else "dot(n, d)"
+        return self._proved(
+            {
+                pair: Inference(role, "dot(n, x)", {"n": list(counts), "x": parts}, delta)
+                for pair, counts in result.items()
+            }
+        )
 
     def worst_case(self, losses: Iterable[Loss]) -> Loss:
         """Returns undominated (ε, δ) that hold for each of several possible changes; none if one
         has no bound."""
-        covered = self.zero
-        for loss in losses:
-            if not loss:
-                return ()
-            covered = frontier((max(a, c), max(b, d)) for a, b in covered for c, d in loss)
-        return covered
+        listed = list(losses)
+        if not all(listed):
+            return ()
+        if listed and all(loss == listed[0] for loss in listed):
+            return listed[0]
+        covered: dict[Any, tuple[PairOf, ...]] = {self.zero[0]: ()}
+        for loss in listed:
+            larger: dict[Any, tuple[PairOf, ...]] = {}
+            for (a, b), taken in covered.items():
+                for number, (c, d) in enumerate(loss):
+                    larger.setdefault((max(a, c), max(b, d)), (*taken, PairOf(loss, number)))
+            covered = {pair: larger[pair] for pair in frontier(larger)}
+        return self._proved(
+            {
+                pair: Inference(None, "max(x)", {"x": list(taken)}, "max(d)")
+                for pair, taken in covered.items()
+            }
+        )
 
     def best(self, losses: Iterable[Loss]) -> Loss:
         """Returns the undominated (ε, δ) of several bounds on one change, all of which hold."""
-        return frontier(pair for loss in losses for pair in loss)
+        known: dict[Any, Inference] = {}
+        for loss in losses:
+            for number, pair in enumerate(loss):
+                known.setdefault(pair, proved.step_of(loss, number))
+        return self._proved(known)
 
     def chain(self, parts: Sequence[tuple[Loss, int]], free: bool = False) -> Loss:
         """Returns the undominated (ε, δ) along a path of neighbouring tables.
@@ -315,14 +445,20 @@ class Pairs(NumberAlgebra):
         if len(steps) == 1 and steps[0][1] == 1 and len(steps[0][0]) == 1:
             ((_, delta),) = steps[0][0]
             return steps[0][0] if self.plain(delta) < 1 else ()
-        choices: list[list[tuple[Pair, int]]] = [[]]
+        choices: list[list[tuple[PairOf, int]]] = [[]]
         for loss, count in steps:
-            plain = [(epsilon, self.plain(delta)) for epsilon, delta in loss]
-            if count * len(plain) * len(choices) > 4 * MOST_PAIRS:
-                plain = [plain[0], plain[-1]] if len(choices) <= MOST_PAIRS else plain[:1]
-            choices = [[*before, (pair, count)] for before in choices for pair in plain]
-        found = (walk_pairs(walk, free) for walk in choices)
-        return frontier((p[0], self.delta(p[1])) for p in found if p is not None)
+            ways = [PairOf(loss, number) for number in range(len(loss))]
+            if count * len(ways) * len(choices) > 4 * MOST_PAIRS:
+                ways = [ways[0], ways[-1]] if len(choices) <= MOST_PAIRS else ways[:1]
+            choices = [[*before, (each, count)] for before in choices for each in ways]
+        known: dict[Any, Inference] = {}
+        for walk in choices:
+            plain = [((each.pair[0], self.plain(each.pair[1])), n) for each, n in walk]
+            found = walk_pairs(plain, free)
+            if found is not None:
+                step = path_step([(each, n) for each, n in walk], plain, free)
+                known.setdefault((found[0], self.delta(found[1])), step)
+        return self._proved(known)
 
     def key(self, loss: Frontier) -> Any:
         """Returns the (ε, δ) of the least ε, to sort losses by; infinite if there is no bound."""
@@ -331,12 +467,16 @@ class Pairs(NumberAlgebra):
         return (loss[0][0], self.plain(loss[0][1]))
 
     def charge(self, placed: Sequence[Placed], state: State) -> Frontier:
-        return self.of_pairs(covering_pairs(placed, state))
+        found: Frontier = self.of_steps(covering_pairs(placed, state))
+        return found
 
     def of_epsilon(self, epsilon: Fraction, noise: Family | None = None) -> Frontier:
         """Returns the loss of an ε-DP mechanism, (ε, 0); that of `noise` with this ε is the
         same."""
-        return self.of_pairs([(epsilon, ZERO)])
+        found: Frontier = self.of_steps(
+            [(epsilon, ZERO, Inference(None, "x", {"x": epsilon}, "0"))]
+        )
+        return found
 
     def all_lost(self) -> Frontier:
         return ((ZERO, self.delta(ONE)),)
@@ -380,38 +520,49 @@ class Pairs(NumberAlgebra):
         another, any choice for the block that it leaves, with any for the one that it enters, holds
         for every such change.
         """
-        pairs: list[tuple[Fraction, Any]] = []
+        known: dict[Any, Inference] = {}
         shown: tuple[Any, ...] = ()
         ends = zip(once, once if new is None else new, strict=True)
         tries = [(new is not None, [self._of_ends(*each) for each in ends])]
         if new is None and rule.pair and any(len(loss) > 1 for loss in once):
-            equal = [n > 1 for n in rule.sizes]
             apart = [
-                list(product(loss, loss) if several else zip(loss, loss, strict=True))
-                for loss, several in zip((each or self.zero for each in once), equal, strict=True)
+                list(product(parts, parts) if n > 1 else zip(parts, parts, strict=True))
+                for parts, n in zip(map(self._parts, once), rule.sizes, strict=True)
             ]
             tries.append((True, apart))
-        whole = [[(each, each) for each in loss or self.zero] for loss in both]
+        whole = [[(each, each) for each in self._parts(loss)] for loss in both]
         for directed, ways in tries:
             for chosen in _choices([*ways, *whole]):
                 one, two = chosen[: len(once)], chosen[len(once) :]
-                taken = [[pair for pair, _ in one], [pair for pair, _ in two]]
+                taken = [[part for part, _ in one], [part for part, _ in two]]
                 if directed:
-                    taken.append([pair for _, pair in one])
-                epsilon, hits = rule(*([x for x, _ in each] for each in taken))
+                    taken.append([part for _, part in one])
+                epsilon, hits = rule(*([each.pair[0] for each in some] for some in taken))
                 shown = shown or hits
-                delta, _ = rule(*([self._as_sum(x) for _, x in each] for each in taken))
-                pairs.append((Fraction(epsilon), self._of_sum(Fraction(delta))))
-        return frontier(pairs), shown
+                delta, _ = rule(*([self._as_sum(each.pair[1]) for each in some] for some in taken))
+                role, formula, given = rule.told(*taken)
+                method = None if formula else proved.SPREAD
+                of_delta = None if formula is None else proved.of_delta(formula)
+                if self.survival and formula != "max(x)":
+                    of_delta, method = None, proved.SPREAD
+                step = Inference(role, formula, given, of_delta, method)
+                known.setdefault((Fraction(epsilon), self._of_sum(Fraction(delta))), step)
+        return self._proved(known), shown
 
-    def _of_ends(self, once: Frontier, new: Frontier) -> list[tuple[Any, Any]]:
+    def _parts(self, loss: Frontier) -> list[PairOf]:
+        """Returns the pairs of a loss as premises; those of no loss where it has no bound, since no
+        change reaches it."""
+        kept = loss or self.zero
+        return [PairOf(kept, number) for number in range(len(kept))]
+
+    def _of_ends(self, once: Frontier, new: Frontier) -> list[tuple[PairOf, PairOf]]:
         """Returns ways of choosing a pair for a block that a row leaves (`once`) and one that it
         enters (`new`).
 
         Losses with equally many pairs come from the same guarantees, and their pairs are chosen
         together.
         """
-        left, entered = once or self.zero, new or self.zero
+        left, entered = self._parts(once), self._parts(new)
         alike = len(left) == len(entered)
         return list(zip(left, entered, strict=True) if alike else product(left, entered))
 
@@ -431,10 +582,19 @@ class Pairs(NumberAlgebra):
 
         Parameters: see `LossAlgebra.exchanged`; the second bound is that of `weighed`.
         """
-        found = islice(weighed(self.pairs(once), self.pairs(both), rate), MOST_WAYS)
-        weighed_or_coupled = [self.of_pairs(found), self.coupled([(rate, both)])]
+        found = islice(weighed(self.pairs(once), self.pairs(both), rate, (once, both)), MOST_WAYS)
+        weighed_or_coupled = [self.of_steps(found), self.coupled([(rate, both)])]
         loss: Frontier = self.times(self.best(weighed_or_coupled), rounds)
         return loss
+
+
+def _sums(some: Mapping[Any, Any], others: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Returns the undominated sums of a pair of each, with the counts of what they consist of."""
+    found: dict[Any, Any] = {}
+    for ((a, b), one), ((c, d), other) in product(some.items(), others.items()):
+        counts = tuple(n + m for n, m in zip(one, other, strict=True))
+        found.setdefault((a + c, b + d), counts)
+    return {pair: found[pair] for pair in frontier(found)}
 
 
 def _choices(losses: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:

@@ -18,10 +18,12 @@ from typing import Any, ClassVar
 from dpcompose.core.change.drawn_rows import draws_of, shared_out
 from dpcompose.core.change.propagation import as_it_is, become
 from dpcompose.core.change.units import SINGLE, Kind, State, all_leaves, single_units
+from dpcompose.core.loss import proved
 from dpcompose.core.loss.algebra import AMPLIFIED, Ask, Chance, Loss, LossAlgebra, Walk
+from dpcompose.core.loss.proved import Inference, ProvedPair
 from dpcompose.core.notions.guarantee import Guarantee, Quantity
 from dpcompose.core.notions.notion import Pair
-from dpcompose.core.theorem import Refused
+from dpcompose.core.theorem import Refused, Role
 from dpcompose.curves.rounding import (
     MAX_EXPONENT,
     ONE,
@@ -78,8 +80,18 @@ class NumberAlgebra(LossAlgebra):
     def of_pairs(self, pairs: Iterable[Pair]) -> Loss:
         """Returns the loss for which all these (ε, δ) hold; `none` without any."""
 
+    @abstractmethod
+    def of_steps(self, found: Iterable[ProvedPair]) -> Loss:
+        """Returns the loss for which all these (ε, δ) hold, each proved by its step; `none` without
+        any."""
+
     def amplified(
-        self, loss: Loss, rate: Fraction, replace: bool = False, side: str = "both"
+        self,
+        loss: Loss,
+        rate: Fraction,
+        replace: bool = False,
+        side: str = "both",
+        role: Role | None = None,
     ) -> Loss:
         """Returns the loss of what reads a secret sample: see `LossAlgebra.amplified`.
 
@@ -87,15 +99,20 @@ class NumberAlgebra(LossAlgebra):
         row in the sample, Q that without, u the ε and q the `rate`, Q - a·((1-q)Q + q·P) is
         (1-a(1-q))·(Q - e^u·P) for a = 1/(1-q+q·e^-u), and 1-a(1-q) = qa·e^-u.
         """
-        if side != "added":
-            return self.of_pairs(
-                (amplified_up(epsilon, rate), rate * delta) for epsilon, delta in self.pairs(loss)
-            )
-        found = []
-        for epsilon, delta in self.pairs(loss):
+        added = side == "added"
+        formula = "-ln(1 - q + q * exp(-x))" if added else "ln(1 + q * (exp(x) - 1))"
+        of_delta = "q * exp(epsilon - x) * d" if added else "q * d"
+        known = Role.SAMPLE_ADDED if added else Role.SAMPLE_OF_SIZE if replace else Role.SAMPLE
+        found: list[ProvedPair] = []
+        for number, (epsilon, delta) in enumerate(self.pairs(loss)):
+            given = {"q": rate, "x": proved.part(loss, number)}
+            step = Inference(role or known, formula, given, of_delta)
+            if not added:
+                found.append((amplified_up(epsilon, rate), rate * delta, step))
+                continue
             share = bits_up(added_share_up(epsilon, rate) * delta, _BITS) if delta else delta
-            found.append((amplified_added_up(epsilon, rate), share))
-        return self.of_pairs(found)
+            found.append((amplified_added_up(epsilon, rate), share, step))
+        return self.of_steps(found)
 
     def unamplified(self, loss: Loss) -> Loss:
         """Returns the loss as if the sample were public.
@@ -103,7 +120,8 @@ class NumberAlgebra(LossAlgebra):
         For zCDP and GDP the result is infinite unless the loss is 0: a ρ or a μ that ignores the
         sample is not given, since only the profile of the result is amplified.
         """
-        return self.of_pairs(self.pairs(loss))
+        kept = self.of_pairs(self.pairs(loss))
+        return loss if kept == loss else kept
 
     def coupled(self, ways: Sequence[Chance]) -> Loss:
         """Returns the loss where both samples hold the same part of the change: the undominated (ε,
@@ -115,15 +133,19 @@ class NumberAlgebra(LossAlgebra):
         if not all(pairs for _, pairs in parts):
             return self.none
         least = max(pairs[0][0] for _, pairs in parts)
-        found = []
+        found: list[ProvedPair] = []
         for epsilon in {each for _, pairs in parts for each, _ in pairs if each >= least}:
-            delta = ZERO
-            for chance, pairs in parts:
-                delta += chance * next(d for other, d in reversed(pairs) if other <= epsilon)
+            delta, taken = ZERO, []
+            for (chance, pairs), (_, loss) in zip(parts, ways, strict=True):
+                last = max(n for n, (other, _) in enumerate(pairs) if other <= epsilon)
+                delta += chance * pairs[last][1]
+                taken.append(proved.part(loss, last))
             delta = delta if len(parts) == 1 else bits_up(delta, _BITS)
             if delta < 1:
-                found.append((epsilon, delta))
-        return self.of_pairs(found)
+                given = {"w": [chance for chance, _ in parts], "x": taken}
+                step = Inference(Role.SAMPLE, "max(x)", given, "dot(w, d)")
+                found.append((epsilon, delta, step))
+        return self.of_steps(found)
 
     def mixture(self, ways: Sequence[Chance], whole: Loss) -> Loss:
         """Returns the loss where one of several things happens, in both tables alike: see
@@ -210,12 +232,18 @@ class NumberAlgebra(LossAlgebra):
         return range(1, min(size, _MOST_TIMES))
 
 
-def weighed(once: Sequence[Pair], both: Sequence[Pair], rate: Fraction) -> Iterator[Pair]:
+def weighed(
+    once: Sequence[Pair],
+    both: Sequence[Pair],
+    rate: Fraction,
+    premises: tuple[Loss, Loss] | None = None,
+) -> Iterator[ProvedPair]:
     """Yields the (ε, δ) of one replaced row of the table, read through a Poisson sample of rate q
     (`rate`).
 
     `once`: pairs (u, δ) in the sample for the old or the new row being present or not; `both`:
-    pairs (b, δ₂) for the old row replaced by the new one.
+    pairs (b, δ₂) for the old row replaced by the new one. `premises`: the losses of these pairs,
+    if they are proved.
 
     Given the rest of the sample let μ₀ be the law of the output without either row, μ with the old
     row, μ' with the new one; P and Q are the laws on the two tables. Then P - a·Q = q·μ -
@@ -226,22 +254,33 @@ def weighed(once: Sequence[Pair], both: Sequence[Pair], rate: Fraction) -> Itera
     that δ. The first is never more than two steps of the amplified loss.
     """
 
-    def pair(grown: Fraction, delta: Fraction) -> Pair:
-        return log1p_up(grown - 1), min(ONE, bits_up(delta, _BITS))
+    without, with_both = premises or (tuple(once), tuple(both))
+    top = "1 - q + q * exp(u)"
+    two = f"ln(({top}) / (1 - q + q * exp(-u)))", "q * du * (1 + exp(epsilon - u))"
+    one = (
+        f"ln(({top}) / (1 - q + q * exp(u - b)))",
+        "(1 - q) * (exp(epsilon) - 1) * exp(-u) * du + q * exp(epsilon - b) * db",
+    )
 
-    for u, delta in once:
+    def pair(
+        grown: Fraction, delta: Fraction, formulas: tuple[str, str], **given: Any
+    ) -> ProvedPair:
+        step = Inference(Role.SAMPLE_REPLACED, formulas[0], {"q": rate, **given}, formulas[1])
+        return log1p_up(grown - 1), min(ONE, bits_up(delta, _BITS)), step
+
+    for n, (u, delta) in enumerate(once):
         if u > MAX_EXPONENT:
             continue
         rise, fall = exp_up(u), exp_up(-u)
         grown = (1 - rate + rate * rise) / (1 - rate + rate / rise)
-        yield pair(grown, rate * delta * (1 + grown * fall))
-    for (u, delta), (b, other) in product(once, both):
+        yield pair(grown, rate * delta * (1 + grown * fall), two, u=proved.part(without, n))
+    for (n, (u, delta)), (m, (b, other)) in product(enumerate(once), enumerate(both)):
         if max(u, b) > MAX_EXPONENT:
             continue
         rise, fall = exp_up(u), exp_up(-u)
         grown = (1 - rate + rate * rise) / (1 - rate + rate / exp_up(b - u))
-        share = (1 - rate) * (grown - 1) * fall * delta
-        yield pair(grown, share + rate * grown * exp_up(-b) * other)
+        share = (1 - rate) * (grown - 1) * fall * delta + rate * grown * exp_up(-b) * other
+        yield pair(grown, share, one, u=proved.part(without, n), b=proved.part(with_both, m))
 
 
 def mixed(
@@ -263,10 +302,13 @@ def mixed(
     v·e^-ε'), Σ w·δ + Σ w·e^ε · Σ v·e^-ε'·δ' / Σ v·e^-ε')-DP to the second. Returns `algebra.none`
     where some part has too large a loss, or every δ reaches 1.
     """
-    ways = islice(_ways([algebra.pairs(loss) for _, loss in (*more, *fewer)]), MOST_WAYS)
+    losses = [loss for _, loss in (*more, *fewer)]
+    ways = islice(_ways([len(algebra.pairs(loss)) for loss in losses]), MOST_WAYS)
     chances = [chance for chance, _ in (*more, *fewer)]
-    found: list[Pair] = []
-    for way in ways:
+    found: list[ProvedPair] = []
+    for numbers in ways:
+        way = [algebra.pairs(loss)[n] for loss, n in zip(losses, numbers, strict=True)]
+        premises = [proved.part(loss, n) for loss, n in zip(losses, numbers, strict=True)]
         if any(epsilon > MAX_EXPONENT for epsilon, _ in way):
             continue
         parts = [(w, *pair) for w, pair in zip(chances, way, strict=True)]
@@ -279,20 +321,35 @@ def mixed(
         epsilon = log1p_up((grown + lost) / (1 - lost))
         given = sum((w * delta for w, _, delta in up), ZERO)
         other = sum((w * exp_up(-epsilon) * delta for w, epsilon, delta in down), ZERO)
-        found.append((epsilon, given + (1 + grown) * other / (1 - lost)))
-    pairs = [(epsilon, capped(delta)) for epsilon, delta in found]
-    return algebra.of_pairs((epsilon, delta) for epsilon, delta in pairs if delta < 1)
+        delta = capped(given + (1 + grown) * other / (1 - lost))
+        if delta < 1:
+            found.append((epsilon, delta, _mixed_step(chances, premises, len(more), rising)))
+    return algebra.of_steps(found)
 
 
-def _ways(plain: Sequence[Sequence[Pair]]) -> Iterator[Sequence[Pair]]:
-    """Yields ways of taking one (ε, δ) of each loss: all first ones, all second ones, …, then every
-    way.
+def _mixed_step(
+    chances: Sequence[Fraction], premises: Sequence[Any], more: int, rising: bool
+) -> Inference:
+    """Returns the step of `mixed`: the chances and losses of the parts, `more` of them of the rows
+    that only the first table has."""
+    given: dict[str, Any] = {"w": list(chances[:more]), "x": list(premises[:more])}
+    grown = "dot(w, exp(rising(x)))" if rising else "dot(w, exp(x))"
+    if more == len(chances):
+        return Inference(Role.DRAWN_AGAIN, f"ln({grown})", given, "dot(w, d)")
+    given |= {"v": list(chances[more:]), "y": list(premises[more:])}
+    of_delta = f"dot(w, d) + {grown} * dot(v, exp(-y) * e) / dot(v, exp(-y))"
+    return Inference(Role.SAMPLE, f"ln({grown} / dot(v, exp(-y)))", given, of_delta)
 
-    `plain`: the (ε, δ) of each loss. Yields nothing if some loss has no finite bound.
+
+def _ways(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yields ways of taking one (ε, δ) of each loss, by their numbers: all first ones, all second
+    ones, …, then every way.
+
+    `numbers`: of the (ε, δ) of each loss. Yields nothing if some loss has no finite bound.
     """
-    if not all(plain):
+    if not all(numbers):
         return
-    for n in range(max(map(len, plain))):
-        yield [pairs[min(n, len(pairs) - 1)] for pairs in plain]
-    if any(len(pairs) > 1 for pairs in plain):
-        yield from product(*plain)
+    for n in range(max(numbers)):
+        yield [min(n, many - 1) for many in numbers]
+    if any(many > 1 for many in numbers):
+        yield from product(*map(range, numbers))

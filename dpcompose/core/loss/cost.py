@@ -30,6 +30,8 @@ from dpcompose.core.change.units import (
     state_of,
     top_level,
 )
+from dpcompose.core.loss import proved
+from dpcompose.core.loss.proved import Charged
 from dpcompose.core.mechanisms.one_hot import least_known
 from dpcompose.core.model.distances import steps
 from dpcompose.core.model.placed import Placed
@@ -40,16 +42,17 @@ from dpcompose.core.notions.notion import (
     Notion,
     at_distance,
     chain,
-    convert,
     convert_over_steps,
+    told_over_steps,
 )
+from dpcompose.core.theorem import Role
 from dpcompose.curves.rounding import ZERO
 
 if TYPE_CHECKING:
     from dpcompose.core.notions.concrete_mechanism import Family
 
-#: Steps along a path: (amount of a step, number of such steps).
-_Steps = list[tuple[Amount, int]]
+#: Steps along a path: (amount of a step, number of such steps, the guarantee).
+_Steps = list[tuple[Amount, int, Placed]]
 
 
 # ---------------------------------------------------------------------------------------------
@@ -138,6 +141,24 @@ def amount_of(mechanism: Family, shift: Fraction, notion: Notion) -> Amount:
     return math.inf if found is None else found
 
 
+def of_noise(
+    mechanism: Family, shift: Fraction, notion: Notion, charged: Charged | None = None
+) -> Amount:
+    """Returns the least ε, ρ or μ² (by `notion`) known of a noise mechanism at a shift, as a step
+    of a proof; infinite if none is known."""
+    formula, given = mechanism.told(shift, notion)
+    method = None if formula else proved.ORDERS
+    found: Amount = proved.number(
+        amount_of(mechanism, shift, notion),
+        Role.FAMILY,
+        formula,
+        given,
+        method=method,
+        charged=charged,
+    )
+    return found
+
+
 def least_amount(placed: Sequence[Placed], state: State, target: Notion) -> Amount:
     """Returns the least ε, ρ or μ² (`target`) known of a mechanism for the change `state`, by its
     guarantees `placed`.
@@ -149,16 +170,30 @@ def least_amount(placed: Sequence[Placed], state: State, target: Notion) -> Amou
     stated = {each.statement.guarantee.notion for each in placed}
     usable = tuple(source for source in stated if target in CONVERTS[source])
     found = [
-        convert(amount_by(placed, state, source, (source,)), source, target) for source in usable
+        proved.read(amount_by(placed, state, source, (source,)), source, target)
+        for source in usable
     ]
     if len(usable) > 1:
         found.append(amount_by(placed, state, target, usable))
     drawn = [each for each in placed if each.usable]
-    found += [amount_of(mechanism, shift, target) for mechanism, shift in shifts(drawn, state)]
+    for mechanism, shift in shifts(drawn, state):
+        by = tuple(each for each in drawn if each.statement.guarantee.noise == mechanism)
+        found.append(of_noise(mechanism, shift, target, Charged(by, state)))
     if target in (Notion.ZCDP, Notion.GDP):
-        paths = pure_paths(drawn, state)
-        found += [convert_over_steps(epsilon, count, target) for epsilon, count in paths]
+        for each, count in pure_paths(drawn, state):
+            epsilon = each.statement.guarantee.value
+            found.append(over_steps(epsilon, count, target, Charged((each,), state)))
     return min(found, default=math.inf)
+
+
+def over_steps(
+    epsilon: Fraction, count: int, notion: Notion, charged: Charged | None = None
+) -> Amount:
+    """Returns the least ρ or μ² of an ε-DP mechanism over several steps, as a step of a proof."""
+    formula, given = told_over_steps(epsilon, count, notion)
+    value = convert_over_steps(Fraction(epsilon), count, notion)
+    found: Amount = proved.number(value, Role.CONVERSION, formula, given, charged=charged)
+    return found
 
 
 def amount_by(
@@ -188,9 +223,22 @@ def _along_path(placed: Sequence[Placed], state: State, notion: Notion) -> Amoun
         ]
         if not ways:
             return math.inf
-        cheapest = ways[0] if len(ways) == 1 else min(ways, key=lambda way: chain(way, notion))
-        parts.extend((amount, n * count) for amount, n in cheapest)
-    return chain(parts, notion)
+        cheapest = ways[0] if len(ways) == 1 else min(ways, key=lambda way: _total(way, notion))
+        parts.extend((amount, n * count, each) for amount, n, each in cheapest)
+    total, told = _total(parts, notion), [(x, n) for x, n, _ in parts if x and n]
+    if isinstance(total, float) or not told:
+        return total
+    used = tuple({id(each): each for x, n, each in parts if x and n}.values())
+    formula, given = proved.path(told, notion)
+    found: Amount = proved.number(
+        total, None, formula, given, notion=notion, charged=Charged(used, state)
+    )
+    return found
+
+
+def _total(parts: _Steps, notion: Notion) -> Amount:
+    """Returns the loss between the ends of a path of these steps."""
+    return chain([(amount, count) for amount, count, _ in parts], notion)
 
 
 def _cheapest_steps(placed: Sequence[Placed], item: TracedUnit, notion: Notion) -> _Steps | None:
@@ -204,14 +252,14 @@ def _cheapest_steps(placed: Sequence[Placed], item: TracedUnit, notion: Notion) 
     found: _Steps = []
     for row in zip(*columns, strict=True):
         options = [
-            (at_distance(amount, notion, taken), amount, taken)
-            for amount, (taken, _) in zip(amounts, row, strict=True)
+            (at_distance(amount, notion, taken), amount, taken, each)
+            for each, amount, (taken, _) in zip(placed, amounts, row, strict=True)
             if taken is not None
         ]
         if not options:
             return None
-        _, amount, taken = options[0] if len(options) == 1 else min(options)
-        found.append((amount, taken * row[0][1]))
+        _, amount, taken, each = min(options, key=lambda option: option[:3])
+        found.append((amount, taken * row[0][1], each))
     return found
 
 
@@ -220,10 +268,12 @@ def _loss_of_step(guarantee: Guarantee, notion: Notion) -> Amount:
 
     It is the guarantee's amount converted; infinite if no conversion is known.
     """
-    amount = convert(guarantee.amount, guarantee.notion, notion)
-    if guarantee.noise is None or guarantee.notion is notion:
+    if guarantee.notion is notion:
+        return guarantee.amount
+    amount: Amount = proved.read(guarantee.amount, guarantee.notion, notion)
+    if guarantee.noise is None:
         return amount
-    return min(amount, amount_of(guarantee.noise, guarantee.shift, notion))
+    return min(amount, of_noise(guarantee.noise, guarantee.shift, notion))
 
 
 def of_any_change(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
@@ -237,13 +287,23 @@ def of_any_change(placed: Sequence[Placed], state: State, notion: Notion) -> Amo
     for each in placed:
         kind = each.statement.relation.kind
         guarantee = each.statement.guarantee
+        charged = Charged((each,), state)
         if kind is RelationKind.FREE_LUNCH and guarantee.notion is not Notion.APPROX:
-            least = min(least, _loss_of_step(guarantee, notion))
+            whole = _loss_of_step(guarantee, notion)
+            told = proved.number(whole, None, "x", {"x": whole}, notion=notion, charged=charged)
+            least = min(least, told)
         elif kind is RelationKind.EUCLIDEAN:
             distance = distance_moved(state, each.traits.diameter)
             if distance is not None:
-                moved = guarantee.amount * distance
-                least = min(least, convert(moved, guarantee.notion, notion))
+                moved = proved.number(
+                    guarantee.amount * distance,
+                    None,
+                    "d * x",
+                    {"d": distance, "x": guarantee.amount},
+                    notion=guarantee.notion,
+                    charged=charged,
+                )
+                least = min(least, proved.read(moved, guarantee.notion, notion))
     return least
 
 
@@ -278,7 +338,7 @@ def counted_as(each: Placed, amount: Fraction) -> Placed:
 def summed_over_path(placed: Sequence[Placed], state: State) -> Fraction | None:
     """Returns the least sum of ε along a path that covers the change; None if no path does."""
     amount = amount_by(placed, state, Notion.PURE, (Notion.PURE,))
-    return None if isinstance(amount, float) else amount
+    return None if isinstance(amount, float) else Fraction(amount)
 
 
 def shifts(placed: Sequence[Placed], state: State) -> Iterator[tuple[Family, Fraction]]:
@@ -296,8 +356,9 @@ def shifts(placed: Sequence[Placed], state: State) -> Iterator[tuple[Family, Fra
     yield from least_known({noise: shift for noise, shift in moved.items() if shift is not None})
 
 
-def pure_paths(placed: Sequence[Placed], state: State) -> Iterator[tuple[Fraction, int]]:
-    """Yields (ε, steps) of each guarantee of pure DP that covers the change in several steps."""
+def pure_paths(placed: Sequence[Placed], state: State) -> Iterator[tuple[Placed, int]]:
+    """Yields each guarantee of pure DP that covers the change in several steps, with their
+    number."""
     for each in placed:
         guarantee, kind = each.statement.guarantee, each.statement.relation.kind
         # A distance is not a number of steps: there need not be a value between two others.
@@ -305,4 +366,4 @@ def pure_paths(placed: Sequence[Placed], state: State) -> Iterator[tuple[Fractio
             continue
         steps = summed_over_path([counted_as(each, Fraction(1))], state)
         if guarantee.value and steps is not None and steps > 1:
-            yield guarantee.value, math.ceil(steps)
+            yield each, math.ceil(steps)

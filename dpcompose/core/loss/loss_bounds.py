@@ -109,7 +109,8 @@ def _pure(native: Sequence[Placed], state: State) -> Iterator[Curve]:
     if not amount:
         yield NO_LOSS
         return
-    for part in least_of(amount, pure_paths(native, state)):
+    paths = ((e.statement.guarantee.value, n) for e, n in pure_paths(native, state))
+    for part in least_of(Fraction(amount), paths):
         yield curve_of(part)
 
 
@@ -117,6 +118,7 @@ def _curve_of_amount(notion: Notion, amount: Fraction) -> Curve:
     """Returns the loss that an amount ε, ρ or μ² of a notion stands for."""
     if not amount:
         return NO_LOSS
+    amount = Fraction(amount)  # without the steps that prove it
     if notion is Notion.PURE:
         return curve_of(Response(amount))
     if notion is Notion.GDP:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
@@ -23,9 +24,18 @@ from typing import Any, NamedTuple
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import State, TracedUnit, leaf_item, only_rows
 from dpcompose.core.loss.cost import join_rows, needed, of_any_change
+from dpcompose.core.loss.proved import (
+    Charged,
+    Inference,
+    PairOf,
+    ProvedNumber,
+    ProvedPair,
+    ProvedPairs,
+)
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.guarantee import Guarantee
-from dpcompose.core.notions.notion import Notion, Pair, chain_pairs
+from dpcompose.core.notions.notion import Notion, Pair, chain_pairs, in_order
+from dpcompose.core.theorem import Role
 from dpcompose.curves import Curve, Points, curve_of
 from dpcompose.curves.rounding import ONE, ZERO, bits_up, exp_up
 
@@ -90,20 +100,87 @@ class Way(NamedTuple):
     all_free: bool
 
 
-def covering_pairs(placed: Sequence[Placed], state: State) -> list[Pair]:
+def covering_pairs(placed: Sequence[Placed], state: State) -> list[ProvedPair]:
     """Returns (ε, δ) of one copy of a mechanism for the change `state`, all of which hold, by its
-    stated guarantees `placed` of pure and approximate DP."""
+    stated guarantees `placed` of pure and approximate DP, each with the step that gives it."""
     usable = _as_pairs(placed)
-    found = [
-        _pair(each.statement.guarantee)
-        for each in usable
-        if each.statement.relation.kind is RelationKind.FREE_LUNCH
-    ]
+    found: list[ProvedPair] = []
+    for each in usable:
+        if each.statement.relation.kind is RelationKind.FREE_LUNCH:
+            epsilon, delta = _pair(each.statement.guarantee)
+            given = {"x": epsilon, "d": delta}
+            step = Inference(None, "x", given, "d", charged=Charged((each,), state))
+            found.append((epsilon, delta, step))
     pure = [p for p in usable if p.statement.guarantee.notion is Notion.PURE]
     whole = of_any_change(pure, state, Notion.PURE)
     if not isinstance(whole, float):
-        found.append((whole, ZERO))
-    return [*found, *(pair for way in _paths(usable, state) if (pair := along(way)))]
+        step = Inference(None, "x", {"x": whole}, "0")
+        if isinstance(whole, ProvedNumber):
+            step = replace(whole.step, formula_delta="0")
+        found.append((Fraction(whole), ZERO, step))
+    for way in _paths(usable, state):
+        pair = along(way)
+        if pair is not None:
+            found.append((*pair, _step_along(way, usable, state)))
+    return found
+
+
+def _step_along(way: Way, usable: Sequence[Placed], state: State) -> Inference:
+    """Returns the step by which a path of stated guarantees covers a change."""
+    taken = {pair for steps in way.levels.values() for pair, _ in steps}
+    used = tuple(each for each in usable if _pair(each.statement.guarantee) in taken)
+    stages: list[tuple[Any, int]] = []
+    plain: list[tuple[Pair, int]] = []
+    for level, steps in way.levels.items():
+        if len(way.levels) == 1:
+            step = path_step(list(steps), list(steps), way.free[level])
+            return replace(step, role=None, charged=Charged(used, state))
+        stage = walk_pairs(steps, way.free[level])
+        assert stage is not None
+        inner = path_step(list(steps), list(steps), way.free[level])
+        stages.append((PairOf(ProvedPairs((stage,), [inner]), 0), 1))
+        plain.append((stage, 1))
+    return replace(path_step(stages, plain, way.all_free), role=None, charged=Charged(used, state))
+
+
+def path_step(
+    parts: Sequence[tuple[Any, int]], plain: Sequence[tuple[Pair, int]], free: bool
+) -> Inference:
+    """Returns the step of a path of neighbouring tables (see `walk_pairs`).
+
+    `parts`: the pair of a step, as a premise or as it is stated, and the number of such steps;
+    `plain`: the same with numbers alone.
+    """
+    merged: dict[Pair, tuple[Any, int]] = {}
+    for (each, count), (pair, _) in zip(parts, plain, strict=True):
+        if pair != (ZERO, ZERO) and count:
+            known = merged.get(pair)
+            merged[pair] = (each, count) if known is None else (known[0], known[1] + count)
+    if len(merged) == 1:
+        [(each, count)] = merged.values()
+        [pair] = merged
+        given = {"k": count, **_named(each, "x", "d")}
+        if count == 1:
+            return Inference(Role.GROUP, "x", _named(each, "x", "d"), "d")
+        delta = "d * (exp(k * x) - 1) / (exp(x) - 1)" if pair[0] else "k * d"
+        return Inference(Role.GROUP, "k * x", given, delta if pair[1] else "0")
+    ordered = in_order([(pair, count) for pair, (_, count) in merged.items()], free)
+    given = {}
+    terms: list[str] = []
+    before: list[str] = []
+    for number, (pair, count) in enumerate(ordered, start=1):
+        given |= {f"k{number}": count, **_named(merged[pair][0], f"x{number}", f"d{number}")}
+        x, k, d = f"x{number}", f"k{number}", f"d{number}"
+        if pair[1]:
+            grown = f"{d} * (exp({k} * {x}) - 1) / (exp({x}) - 1)" if pair[0] else f"{k} * {d}"
+            terms.append(f"exp({' + '.join(before)}) * {grown}" if before else grown)
+        before.append(f"{k} * {x}")
+    return Inference(Role.GROUP, " + ".join(before) or "0", given, " + ".join(terms) or "0")
+
+
+def _named(each: Any, name: str, delta: str) -> dict[str, Any]:
+    """Returns a pair as a premise, or as its two numbers, by the names in a formula."""
+    return {name: each} if isinstance(each, PairOf) else {name: each[0], delta: each[1]}
 
 
 def paths(placed: Sequence[Placed], state: State) -> list[Way]:

@@ -57,7 +57,7 @@ from dpcompose.core.loss.pattern_options import (
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.notions.concrete_mechanism import Family
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Refused
+from dpcompose.core.theorem import Refused, Role
 from dpcompose.curves import (
     Curve,
     Grouped,
@@ -123,7 +123,9 @@ class Patterns(LossAlgebra):
         default_factory=dict, init=False, compare=False, repr=False
     )
 
-    def add(self, losses: Iterable[UndominatedLosses]) -> UndominatedLosses:
+    def add(
+        self, losses: Iterable[UndominatedLosses], role: Role = Role.GENERAL
+    ) -> UndominatedLosses:
         """Returns the composition of losses on the same change, each at any of its patterns.
 
         If there are too many combinations, patterns are covered by worse ones.
@@ -218,7 +220,9 @@ class Patterns(LossAlgebra):
             found.append((any_of(behind, MOST_PARTS), places[end] - places[start]))
         return found[::-1]
 
-    def times(self, loss: UndominatedLosses, copies: int) -> UndominatedLosses:
+    def times(
+        self, loss: UndominatedLosses, copies: int, role: Role = Role.SEQUENTIAL
+    ) -> UndominatedLosses:
         """Returns the composition of `copies` copies, each at any of its patterns."""
         if copies == 1 or not loss:
             return loss
@@ -348,7 +352,12 @@ class Patterns(LossAlgebra):
         return (yield from rows.by_patterns(self))
 
     def amplified(
-        self, loss: UndominatedLosses, rate: Fraction, replace: bool = False, side: str = "both"
+        self,
+        loss: UndominatedLosses,
+        rate: Fraction,
+        replace: bool = False,
+        side: str = "both",
+        role: Role | None = None,
     ) -> UndominatedLosses:
         return self.undominated(amplified(pattern, rate, replace, side) for pattern in loss)
 

@@ -207,7 +207,7 @@ def worst_of(algebra: LossAlgebra, found: Sequence[Choice]) -> Choice:
     shown = max(found, key=lambda each: algebra.key(each.loss))
     loss = algebra.worst_case(each.loss for each in found)
     if loss == shown.loss:
-        return shown
+        return shown._replace(loss=loss)
     return shown._replace(loss=loss, bounded=any(each.bounded for each in found))
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, FamilyForm, noise_key
 from dpcompose.core.notions.concrete_mechanism import Family
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import WHOLE_L2
 from dpcompose.curves import Concentrated, Curve, maximum
 from dpcompose.curves.families import DiscreteGaussianLoss
@@ -31,6 +32,7 @@ class DiscreteGaussian(Family):
     the most steps for each such unit (0: not known).
     """
 
+    FORMULAS: ClassVar[dict[Notion, str]] = {Notion.ZCDP: "(s / sigma) ** 2 * u / 2"}
     sigma: Fraction
     norm: Literal["L1", "L2"] = "L1"
     unit: Fraction = Fraction(1)
@@ -47,6 +49,9 @@ class DiscreteGaussian(Family):
     def _squared(self, shift: Fraction) -> int:
         """Returns the largest square of the L2 norm of a vector of whole numbers at a shift."""
         return math.floor(shift * shift * self.unit)
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        return {"sigma": self.sigma, "u": self.unit}
 
     def rho(self, shift: Fraction) -> Fraction:
         """Returns ρ = s²/(2σ²) for the `shift` s (Canonne, Kamath and Steinke 2020), attained at

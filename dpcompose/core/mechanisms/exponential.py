@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar
 
 from dpcompose.core.mechanisms.family import FamilyForm, drawn_by, family_theorem
 from dpcompose.core.notions.concrete_mechanism import EqualLosses
@@ -21,7 +22,16 @@ class Exponential(EqualLosses):
     Sensitivities are in units of Δ: a shift of 1 is a range of `range`.
     """
 
+    FORMULAS: ClassVar[dict[Notion, str]] = {
+        Notion.PURE: "r * s",
+        Notion.ZCDP: "min((r * s) ** 2 / 8, ln(sinh(r * s / 2) / (r * s / 2))"
+        " + (r * s / 2) / tanh(r * s / 2) - 1)",
+        Notion.GDP: "(2 * normal_quantile(exp(r * s / 2) / (1 + exp(r * s / 2)))) ** 2",
+    }
     range: Fraction
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        return {"r": self.range}
 
     def part(self, shift: Fraction) -> BoundedRange:
         return BoundedRange(self.epsilon(shift))

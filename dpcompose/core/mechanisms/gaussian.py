@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar
 
 from dpcompose.core.mechanisms.family import EXACTLY_DRAWN, FamilyForm, noise_key
 from dpcompose.core.notions.concrete_mechanism import Family
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import NUMBER
 from dpcompose.curves import Curve
 from dpcompose.curves.rounding import number, sqrt_up
@@ -40,8 +42,15 @@ class Gaussian(OneGaussian):
     `unit`: the square of the unit of shifts, for sensitivities that are not rational.
     """
 
+    FORMULAS: ClassVar[dict[Notion, str]] = {
+        Notion.GDP: "(s / sigma) ** 2 * u",
+        Notion.ZCDP: "(s / sigma) ** 2 * u / 2",
+    }
     sigma: Fraction
     unit: Fraction = Fraction(1)
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        return {"sigma": self.sigma, "u": self.unit}
 
     def mu_squared(self, shift: Fraction) -> Fraction:
         return (shift / self.sigma) ** 2 * self.unit

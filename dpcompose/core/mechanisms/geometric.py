@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
@@ -25,7 +26,18 @@ from dpcompose.curves.rounding import number
 class Geometric(EqualLosses):
     """Adds to whole numbers noise of mass proportional to e^(-|n|/scale); sensitivities in L1."""
 
+    FORMULAS: ClassVar[dict[Notion, str]] = {
+        Notion.PURE: "s / b",
+        Notion.ZCDP: "(c - 2 * exp(-1 / b) * (1 - exp(-c / b)) / (1 - exp(-2 / b))) / b",
+        Notion.GDP: "(-normal_quantile(exp(-m / b) / (1 + exp(-1 / b)))"
+        " - normal_quantile(exp(-n / b) / (1 + exp(-1 / b)))) ** 2",
+    }
     scale: Fraction
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        """Returns the scale, and the two whole numbers nearest to half of the steps and one."""
+        after = math.ceil(shift) + 1
+        return {"b": self.scale, "m": after // 2, "n": after - after // 2}
 
     def epsilon(self, shift: Fraction) -> Fraction:
         return shift / self.scale

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar
 
 from dpcompose.core.mechanisms.family import (
     EXACTLY_DRAWN,
@@ -23,7 +24,15 @@ from dpcompose.curves.rounding import number
 class Laplace(EqualLosses):
     """Adds Laplace noise of density e^(-|x|/scale)/(2·scale); sensitivities in L1."""
 
+    FORMULAS: ClassVar[dict[Notion, str]] = {
+        Notion.PURE: "s / b",
+        Notion.ZCDP: "s / b + exp(-s / b) - 1",
+        Notion.GDP: "(2 * normal_quantile(1 - exp(-s / b / 2) / 2)) ** 2",
+    }
     scale: Fraction
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        return {"b": self.scale}
 
     def part(self, shift: Fraction) -> LaplaceLoss:
         return LaplaceLoss(shift / self.scale)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from itertools import product
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
@@ -28,6 +28,12 @@ _MOST_JOINED, _MOST_APART = 16, 50
 #: About so many places of participations in a tree are told apart: in one of few steps, all.
 _MOST_PLACES = 512
 
+#: μ² and ρ of noise over steps: m is the square of how far a row moves what the noise is added to.
+_OVER_STEPS = {
+    Notion.GDP: "(s / sigma) ** 2 * u * m",
+    Notion.ZCDP: "(s / sigma) ** 2 * u * m / 2",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Tree(OneGaussian):
@@ -39,12 +45,16 @@ class Tree(OneGaussian):
     """
 
     stays_open: ClassVar[str | None] = "a tree"
+    FORMULAS: ClassVar[dict[Notion, str]] = _OVER_STEPS
     sigma: Fraction
     steps: int
     participations: int = 1
     min_separation: int = 1
     restarts: int = 0
     unit: Fraction = Fraction(1)
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        return {"sigma": self.sigma, "u": self.unit, "m": self._squares}
 
     def mu_squared(self, shift: Fraction) -> Fraction:
         return correlated_noise((shift / self.sigma) ** 2 * self.unit, Fraction(self._squares))
@@ -73,12 +83,16 @@ class Matrix(OneGaussian):
     """
 
     stays_open: ClassVar[str | None] = "a matrix mechanism"
+    FORMULAS: ClassVar[dict[Notion, str]] = _OVER_STEPS
     sigma: Fraction
     column_norm: Fraction
     participations: int = 1
     min_separation: int = 1
     bands: int | None = None
     unit: Fraction = Fraction(1)
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        return {"sigma": self.sigma, "u": self.unit, "m": self._squares}
 
     def mu_squared(self, shift: Fraction) -> Fraction:
         return correlated_noise((shift / self.sigma) ** 2 * self.unit, self._squares)

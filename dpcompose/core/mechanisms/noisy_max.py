@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from dpcompose.core.mechanisms.exponential import Exponential
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
     Why,
@@ -17,12 +18,13 @@ from dpcompose.core.mechanisms.family import (
     noise_key,
     refused_monotone,
 )
+from dpcompose.core.mechanisms.laplace import Laplace
 from dpcompose.core.notions.concrete_mechanism import OverSteps
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, told_over_steps
 from dpcompose.core.numbers.form_keys import NOISE, POSITIVE, FormKey, Sort
 from dpcompose.core.theorem import Assumption
 from dpcompose.curves.families import BoundedRange, GeometricLoss, LaplaceLoss
-from dpcompose.curves.rounding import ZERO, number, plural, sqrt_up
+from dpcompose.curves.rounding import ONE, ZERO, number, plural, sqrt_up
 
 #: The noise that scores may get.
 NOISES = ("laplace", "exponential", "gumbel", "geometric")
@@ -56,6 +58,20 @@ class NoisyMax(OverSteps):
             case "pure":
                 return GeometricLoss(steps, 1 / (self._count * self.range_epsilon))
         return LaplaceLoss(self.range_epsilon * steps)
+
+    def told(self, shift: Fraction, notion: Notion) -> tuple[str | None, dict[str, Any]]:
+        """Returns the formula of ε, and of ρ and μ² as those of the noise of each pick."""
+        steps, each = math.ceil(shift), self.range_epsilon
+        if notion is Notion.PURE:
+            return "p * e * c", {"p": self._count, "e": each, "c": steps}
+        part = self.part(shift)
+        formula: str | None
+        if isinstance(part, GeometricLoss):
+            formula, given = told_over_steps(1 / part.scale, part.shift, notion)
+        else:
+            noise = Laplace(ONE) if isinstance(part, LaplaceLoss) else Exponential(ONE)
+            formula, given = noise.told(each * steps, notion)
+        return f"p * ({formula})", {"p": self.times(shift), **given}
 
     def times(self, shift: Fraction) -> int:
         return 1 if self._pair == "pure" else self._count

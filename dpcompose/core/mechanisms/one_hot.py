@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpcompose.core.mechanisms.discrete_gaussian import MOST_STEPS, DiscreteGaussian
 from dpcompose.core.notions.concrete_mechanism import Family
+from dpcompose.core.notions.notion import Notion
 from dpcompose.curves import Curve
 from dpcompose.curves.rounding import ZERO, sqrt_up
 
@@ -33,6 +35,27 @@ class OneHot(Family):
     each: Fraction = ZERO
     less: Fraction = ZERO
     norm: ClassVar[str] = "L1"
+
+    def told(self, shift: Fraction, notion: Notion) -> tuple[str | None, dict[str, Any]]:
+        """Returns the sum of the formulas of the two losses; of μ² it is at most that of one
+        coordinate which moves by the sum."""
+        halves = self._halves(shift)
+        whole = () if notion is Notion.PURE or notion is Notion.ZCDP else (sum(halves, ZERO),)
+        parts: list[str] = []
+        given: dict[str, Any] = {}
+        for number, moved in enumerate((*halves, *whole), start=1):
+            if not moved:
+                parts.append("0")
+                continue
+            formula, values = self.noise.told(moved, notion)
+            if formula is None:
+                return None, {}
+            for name in values:
+                formula = re.sub(rf"\b{name}\b", f"{name}{number}", formula)
+            parts.append(formula)
+            given.update((f"{name}{number}", value) for name, value in values.items())
+        total = f"{parts[0]} + {parts[1]}"
+        return (f"min({total}, {parts[2]})" if whole else total), given
 
     def epsilon(self, shift: Fraction) -> Fraction | None:
         one, other = map(self.noise.epsilon, self._halves(shift))

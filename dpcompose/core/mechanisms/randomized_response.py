@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, ClassVar
 
 from dpcompose.core.mechanisms.family import FamilyForm, Why, drawn_by, family_theorem
 from dpcompose.core.notions.concrete_mechanism import EqualLosses
@@ -30,8 +31,24 @@ class RandomizedResponse(EqualLosses):
     `odds` is this ε; a shift is a number of rows.
     """
 
+    FORMULAS: ClassVar[dict[Notion, str]] = {
+        Notion.PURE: "n * e",
+        Notion.ZCDP: "n * min(e * tanh(e / 2), e * (exp(e) - 1) / (exp(e) + k - 1))",
+        Notion.GDP: "n * (normal_quantile(exp(e) / (exp(e) + k - 1))"
+        " - normal_quantile(1 / (exp(e) + k - 1))) ** 2",
+    }
     k: int
     odds: Fraction
+
+    def told(self, shift: Fraction, notion: Notion) -> tuple[str | None, dict[str, Any]]:
+        """Returns the formula of the least ε, ρ or μ²; None for ρ over many values, where it is
+        the largest of many Rényi divergences."""
+        formula, given = EqualLosses.told(self, shift, notion)
+        many = (self.k - 2) ** 2 > 4 * (1 + self.odds + self.odds**2 / 2 + self.odds**3 / 6)
+        return (None, {}) if notion is Notion.ZCDP and many else (formula, given)
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        return {"k": self.k, "e": self.odds, "n": self.times(shift)}
 
     def part(self, shift: Fraction) -> KaryResponse:
         return KaryResponse(self.k, self.odds)
@@ -52,8 +69,13 @@ class TwoAnswers(RandomizedResponse):
     more often and for the other.
     """
 
+    FORMULAS: ClassVar[dict[Notion, str]] = {Notion.PURE: "n * e"}
     high: Fraction
     low: Fraction
+
+    def told(self, shift: Fraction, notion: Notion) -> tuple[str | None, dict[str, Any]]:
+        """Returns the formula of ε; that of ρ and μ is a search over orders."""
+        return EqualLosses.told(self, shift, notion) if notion is Notion.PURE else (None, {})
 
     def rho(self, shift: Fraction) -> Fraction:
         return two_answers_rho(self.high, self.low) * self.times(shift)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any, ClassVar
 
 from dpcompose import curves
 from dpcompose.core.mechanisms.family import FamilyForm, drawn_by, family_theorem
@@ -35,10 +36,14 @@ class ShuffledReports(Family):
     is randomized response, for which others are clones more often; `of_two`: over two values.
     """
 
+    FORMULAS: ClassVar[dict[Notion, str]] = {Notion.PURE: "c * e"}
     each_epsilon: Fraction
     reports: int
     by_response: bool
     of_two: bool = False
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        return {"e": self.each_epsilon}
 
     def epsilon(self, shift: Fraction) -> Fraction:
         return self.each_epsilon * math.ceil(shift)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpcompose.core.mechanisms.family import (
     FamilyForm,
@@ -16,7 +16,7 @@ from dpcompose.core.mechanisms.family import (
     refused_monotone,
 )
 from dpcompose.core.notions.concrete_mechanism import OverSteps
-from dpcompose.core.notions.notion import Notion
+from dpcompose.core.notions.notion import Notion, told_over_steps
 from dpcompose.core.numbers.form_keys import NOISE, NUMBER, FormKey, Sort
 from dpcompose.core.theorem import Assumption
 from dpcompose.curves.families import GeometricLoss
@@ -37,6 +37,14 @@ class SparseVector(OverSteps):
     value_epsilon: Fraction
     positives: int
     monotone: bool
+
+    def told(self, shift: Fraction, notion: Notion) -> tuple[str | None, dict[str, Any]]:
+        """Returns the formula of ε, a sum of those of the noises, and of ρ and μ² over steps."""
+        each = sparse_vector(self.threshold_epsilon, self.answer_epsilon, self.value_epsilon)
+        if notion is not Notion.PURE:
+            return told_over_steps(each, math.ceil(shift), notion)
+        noises = [self.threshold_epsilon, self.answer_epsilon, self.value_epsilon]
+        return "c * sum(e)", {"c": math.ceil(shift), "e": noises}
 
     def part(self, shift: Fraction) -> GeometricLoss:
         each = sparse_vector(self.threshold_epsilon, self.answer_epsilon, self.value_epsilon)

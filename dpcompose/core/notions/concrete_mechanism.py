@@ -6,12 +6,14 @@ tables sensitivities add, which is sharper than group privacy.
 
 from __future__ import annotations
 
+import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from dpcompose.core.notions.notion import Notion, convert
+from dpcompose.core.notions.notion import READINGS, Notion, convert
 from dpcompose.curves import Curve, MechanismLoss
 from dpcompose.curves.families import GeometricLoss, equal_steps
 from dpcompose.curves.rounding import ZERO, gaussian_mean_up, sqrt_up
@@ -23,11 +25,13 @@ class Family(ABC):
     Its methods return bounds for a `shift` of at least 0: the sum of the sensitivities along a path
     of tables, in the unit of the sensitivities. A family says its loss, and which bounds are known
     of it beside those that follow from its ε. `stays_open`: what it is called, where later outputs
-    of one run rest on noise that was drawn before earlier ones; else None.
+    of one run rest on noise that was drawn before earlier ones; else None. `FORMULAS`: the least
+    ε, ρ or μ² at a shift, by notion, as formulas in the names of `parameters`.
     """
 
     __slots__ = ()
     stays_open: ClassVar[str | None] = None
+    FORMULAS: ClassVar[dict[Notion, str]] = {}
 
     @abstractmethod
     def loss(self, shift: Fraction) -> Curve:
@@ -68,6 +72,21 @@ class Family(ABC):
         """
         mu = self.mu(shift)
         return None if mu is None else mu * mu
+
+    def told(self, shift: Fraction, notion: Notion) -> tuple[str | None, dict[str, Any]]:
+        """Returns the formula of the least ε, ρ or μ² (by `notion`) at a shift, and what it is
+        given, by the names there; None where no short formula gives it."""
+        formula, pure = self.FORMULAS.get(notion), self.FORMULAS.get(Notion.PURE)
+        if formula is None and pure is not None and (Notion.PURE, notion) in READINGS:
+            formula = re.sub(r"\bx\b", f"({pure})", READINGS[Notion.PURE, notion])
+        named = set(re.findall(r"[a-z_]\w*", formula or ""))
+        given = {"s": shift, "c": math.ceil(shift), **self.parameters(shift)}
+        return formula, {name: value for name, value in given.items() if name in named}
+
+    def parameters(self, shift: Fraction) -> dict[str, Any]:
+        """Returns the numbers in the formulas, by the names there, at a shift; `s` is the shift
+        itself, and `c` the shift rounded up to whole steps."""
+        return {}
 
     def pair(self) -> tuple[Fraction, Fraction] | None:
         """Returns an (ε, δ) of the mechanism for one step of its relation, or None if it is not

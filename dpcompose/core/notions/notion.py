@@ -201,6 +201,13 @@ CONVERTS: dict[Notion, tuple[Notion, ...]] = {
     notion: tuple(Notion(name) for name in notion.facts.reads_as) for notion in Notion
 }
 
+#: The conversions that change the number, as formulas of it.
+READINGS: dict[tuple[Notion, Notion], str] = {
+    (Notion.PURE, Notion.GDP): "(2 * normal_quantile(exp(x) / (1 + exp(x)))) ** 2",
+    (Notion.PURE, Notion.ZCDP): "x * tanh(x / 2)",
+    (Notion.GDP, Notion.ZCDP): "x / 2",
+}
+
 
 def convert(amount: Amount, source: Notion, target: Notion) -> Amount:
     """Returns the least amount in `target` that every mechanism with this amount in `source`
@@ -271,11 +278,15 @@ def chain_pairs(steps: Sequence[tuple[Pair, int]], free: bool = False) -> Pair |
         return epsilon, ZERO
     if epsilon > MAX_EXPONENT:
         return None
-    order = steps if len(steps) == 1 else sorted(steps, key=_ratio, reverse=free)
-    delta = _one_way(order)
+    delta = _one_way(in_order(steps, free))
     if len(steps) > 1 and not free:
         delta *= _ORDER
     return None if delta >= 1 else (epsilon, delta)
+
+
+def in_order(steps: Sequence[tuple[Pair, int]], free: bool) -> Sequence[tuple[Pair, int]]:
+    """Returns the steps of a path in the order in which their δ are added (see `chain_pairs`)."""
+    return steps if len(steps) == 1 else sorted(steps, key=_ratio, reverse=free)
 
 
 def _ratio(step: tuple[Pair, int]) -> tuple[bool, Fraction]:
@@ -302,3 +313,16 @@ def convert_over_steps(epsilon: Fraction, steps: int, notion: Notion) -> Fractio
     if notion is Notion.ZCDP:
         return geometric_rho(steps, 1 / epsilon)
     return geometric_mu(steps, 1 / epsilon) ** 2
+
+
+def told_over_steps(
+    epsilon: Fraction, steps: int, notion: Notion
+) -> tuple[str, dict[str, Fraction | int]]:
+    """Returns the formula of `convert_over_steps`, and what it is given."""
+    if notion is Notion.ZCDP:
+        formula = "x * (k - 2 * exp(-x) * (1 - exp(-k * x)) / (1 - exp(-2 * x)))"
+        return formula, {"k": steps, "x": epsilon}
+    half = (steps + 1) // 2
+    tail = "-normal_quantile(exp(-{} * x) / (1 + exp(-x)))"
+    formula = f"({tail.format('m')} {tail.format('n').replace('-', '- ', 1)}) ** 2"
+    return formula, {"m": half, "n": steps + 1 - half, "x": epsilon}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from dpcompose.core.change.partitions.whereabouts import InOne
 from dpcompose.core.change.units import State
+from dpcompose.core.loss import proved
 from dpcompose.core.loss.algebra import Loss, LossAlgebra, Walk
 from dpcompose.core.loss.walk import Branch, Choice
 from dpcompose.core.model.tree import Place
@@ -17,6 +18,7 @@ from dpcompose.core.notions.notion import Amount
 from dpcompose.core.partitions import allocation
 from dpcompose.core.partitions.pattern_spread import spreads
 from dpcompose.core.partitions.placements import SpreadRule
+from dpcompose.core.theorem import Role
 
 #: Ways of spreading patterns are listed up to this many rows.
 MOST_ROWS = 24
@@ -61,6 +63,7 @@ class RowsOverBlocks(NamedTuple):
         loss, filled = allocation.fill(
             once, self.sizes, self.hits, self.per_block, self.most, power
         )
+        greedy = loss
         work = self.hits * self.per_block * self.most
         work *= sum(min(n, self.most, self.hits) for n in self.sizes)
         if work <= WORK and loss != math.inf:
@@ -73,7 +76,28 @@ class RowsOverBlocks(NamedTuple):
             found = yield from self.holding(size)
             branches.append(Branch(self.blocks[index], found[index][0], many))
             attained = algebra.add([attained, algebra.times(found[index][1], many)])
-        return Choice(loss, tuple(branches), attained != loss)
+        bounded = attained != loss
+        return Choice(self._told(loss, greedy, once, power), tuple(branches), bounded)
+
+    def _told(self, loss: Amount, greedy: Amount, once: Sequence[Amount], power: int) -> Loss:
+        """Returns the loss as proved: by the formula of blocks that are filled one after the other,
+        if that gives it (`greedy`)."""
+        most = max(1, min(self.per_block, self.hits))
+        full = min(self.hits // most, self.most)
+        left = self.hits - full * most if full < self.most else 0
+        given = {"x": list(once), "n": list(self.sizes), "m": full, "t": most, "r": left}
+        if loss != greedy or self.hits // most >= sum(self.sizes):
+            given = {"x": list(once), "n": list(self.sizes)}
+            return proved.number(loss, Role.GENERAL, None, given, method=proved.SPREAD)
+        grown = "{}" if power == 1 else "{} ** 2"
+        formula = f"{grown.format('t')} * largest(x, m, n)"
+        if left:
+            rest = "(largest(x, m + 1, n) - largest(x, m, n))"
+            formula += f" + {grown.format('r')} * {rest}"
+        named = {name for name in given if name in "xnmt" or left}
+        return proved.number(
+            loss, Role.GENERAL, formula, {name: given[name] for name in given if name in named}
+        )
 
     def by_patterns(self, algebra: LossAlgebra) -> Walk:
         """Bounds the loss by all ways of distributing the rows, or by a path of rows if they are

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpcompose.core.change.partitions.whereabouts import Fixed, InOne, InSets, InSome, Whereabouts
 from dpcompose.core.change.units import NEW_END, OLD_END, ChangeUnit, Kind
 from dpcompose.core.loss.pattern import UndominatedLosses
 from dpcompose.core.loss.pattern_algebra import Patterns
+from dpcompose.core.loss.proved import PairOf
 from dpcompose.core.model.problem import Partition
 from dpcompose.core.notions.notion import Amount
 from dpcompose.core.partitions import allocation
 from dpcompose.core.partitions.allocation import Allocation
 from dpcompose.core.partitions.pattern_spread import worst_patterns
+from dpcompose.core.theorem import Role
+
+#: The most ways of being in blocks over which a formula is written out.
+_MOST_TOLD = 64
 
 
 def placements(
@@ -96,6 +101,58 @@ class SpreadRule(NamedTuple):
                     return allocation.kinds_pair(once, both, fed, new)
                 return allocation.kinds_single(once, fed)
 
+    def told(
+        self, once: Sequence[Any], both: Sequence[Any], new: Sequence[Any] | None = None
+    ) -> tuple[Role, str | None, dict[str, Any]]:
+        """Returns the theorem's role, its formula over all blocks, and what that is given; no
+        formula where the worst way is found by a search.
+
+        Parameters: see the call; here they are losses as the premises of a step.
+        """
+        ways: list[list[Any]]
+        match self.where:
+            case Fixed():
+                return Role.WORST_BLOCK, "max(x)", {"x": list(both)}
+            case InOne():
+                if not self.pair:
+                    return Role.WORST_BLOCK, "max(x)", {"x": list(once)}
+                if new is None:
+                    twice = [min(n, 2) for n in self.sizes]
+                    ends = {"x": list(once), "n": twice, "y": list(both)}
+                    return Role.TWO_BLOCKS, "max(largest(x, 2, n), max(y))", ends
+                moves = [
+                    [leaves, enters]
+                    for i, leaves in enumerate(once)
+                    for j, enters in enumerate(new)
+                    if i != j or self.sizes[i] > 1
+                ]
+                ways = [*moves, *([each] for each in (*once, *new, *both))]
+                if len(ways) <= _MOST_TOLD:
+                    return Role.TWO_BLOCKS, *_largest_sum(ways)
+            case InSome(limit):
+                given: dict[str, Any] = {"x": list(once), "n": list(self.sizes), "m": limit}
+                if not self.pair and limit == 1:
+                    return Role.WORST_BLOCK, "max(x)", {"x": list(once)}
+                if not self.pair:
+                    return Role.GENERAL, "largest(x, m, n)", given
+                if new is None and _is_multiple(both, once, 2):
+                    return Role.GENERAL, "2 * largest(x, m, n)", given
+                if new is None and _is_multiple(both, once, 1):
+                    return Role.GENERAL, "largest(x, 2 * m, n)", given
+            case InSets(fed):
+                ways = [[once[i] for i in some] for some in fed]
+                if self.pair and new is None and len(fed) ** 2 <= _MOST_TOLD:
+                    sets = [set(some) for some in fed]
+                    ways = [
+                        [both[i] for i in sorted(a & b)] + [once[i] for i in sorted(a ^ b)]
+                        for n, a in enumerate(sets)
+                        for b in sets[n:]
+                    ]
+                if not self.pair or len(ways) > len(fed):
+                    return Role.GENERAL, *_largest_sum(ways)
+        given = {"x": list(once), "y": list(both)}
+        return Role.GENERAL, None, given if new is None else {**given, "z": list(new)}
+
     def of_patterns(
         self,
         algebra: Patterns,
@@ -106,6 +163,24 @@ class SpreadRule(NamedTuple):
         """Returns the patterns of the worst ways; `once`, `both`, `new`: as for the call, in
         patterns."""
         return worst_patterns(algebra, self.where, self.pair, self.sizes, once, both, new)
+
+
+def _largest_sum(ways: Sequence[list[Any]]) -> tuple[str, dict[str, Any]]:
+    """Returns the formula of the largest of several sums, and what it is given."""
+    sums = {f"x{n}": way for n, way in enumerate(ways) if way}
+    return f"max({', '.join(f'sum({name})' for name in sums)})", sums
+
+
+def _is_multiple(both: Sequence[Any], once: Sequence[Any], factor: int) -> bool:
+    """Returns whether each of some losses is so many times the other, in ε and in δ."""
+
+    def numbers(loss: Any) -> tuple[Any, ...]:
+        return tuple(loss.pair) if isinstance(loss, PairOf) else (loss,)
+
+    return all(
+        numbers(two) == tuple(each * factor for each in numbers(one))
+        for two, one in zip(both, once, strict=True)
+    )
 
 
 def rule_for(partition: Partition, leaf: ChangeUnit, sizes: Sequence[int]) -> SpreadRule:

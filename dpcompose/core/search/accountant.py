@@ -17,6 +17,7 @@ from dpcompose.core.change.units import Kind, State, all_leaves, single_units
 from dpcompose.core.kernel import joint_distance
 from dpcompose.core.kernel.along_map import AlongMap
 from dpcompose.core.kernel.over_blocks import OverBlocks
+from dpcompose.core.loss import proved
 from dpcompose.core.loss.algebra import AMPLIFIED, Loss, LossAlgebra, Walk
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.loss.pattern import TracedCharge
@@ -25,7 +26,7 @@ from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Mechanism
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.theorem import Refused
+from dpcompose.core.theorem import Refused, Role
 from dpcompose.curves.rounding import RoundingWatch
 
 #: The statements of a mechanism, placed relative to the dataset that it reads.
@@ -108,7 +109,10 @@ class Accountant:
         algebra = self.algebra
         if not state:
             return Answer(algebra.zero, (algebra.zero,) * len(place.mechanisms), ())
-        own = tuple(self._cost(*read, state)[2] for read in place.like.mechanisms)
+        own = tuple(
+            proved.at(self._cost(*read, state, place.like)[2], place.like, state)
+            for read in place.like.mechanisms
+        )
         if algebra.traces:
             own = tuple(
                 algebra.traced(
@@ -118,7 +122,8 @@ class Accountant:
             )
         choices: list[Choice] = []
         for below in place.derived:
-            choices.append((yield from self._along_map(place, below, state)))
+            choice = yield from self._along_map(place, below, state)
+            choices.append(choice._replace(loss=proved.at(choice.loss, below, state)))
         for numbers in joint_distance.groups(place):
             joint = yield from tried(joint_distance.together(algebra, place, numbers, state))
             if joint is not None:
@@ -128,21 +133,26 @@ class Accountant:
                     choices[number] = choice
         for partition, blocks in zip(place.dataset.partitions, place.blocks, strict=True):
             rules = OverBlocks(algebra, place, partition, blocks)
-            choices.append((yield from self._over_blocks(rules, state)))
-        loss = algebra.add([*own, *(choice.loss for choice in choices)])
-        return Answer(loss, own, tuple(choices))
+            choice = yield from self._over_blocks(rules, state)
+            choices.append(choice._replace(loss=proved.at(choice.loss, place, state)))
+        loss = algebra.add([*own, *(choice.loss for choice in choices)], Role.SEQUENTIAL)
+        return Answer(proved.at(loss, place, state), own, tuple(choices))
 
-    def _cost(self, mechanism: Mechanism, placed: Seen, state: State) -> KnownCost:
+    def _cost(
+        self, mechanism: Mechanism, placed: Seen, state: State, place: Place | None = None
+    ) -> KnownCost:
         """Returns the loss of a mechanism for a change of the dataset that it reads, from the cache
         if known.
 
-        `placed`: the guarantees of the mechanism.
+        `placed`: the guarantees of the mechanism; `place`: of the dataset, which the proof names.
         """
         algebra, known = self.algebra, self.costs.setdefault(state, {})
         found = known.get(id(mechanism))
         if found is None or found[0] is not mechanism or found[1] != placed:
             with RoundingWatch() as watch:
-                loss = algebra.times(algebra.charge(placed, state), mechanism.count)
+                once = algebra.charge(placed, state)
+                once = once if place is None else proved.at(once, place, state)
+                loss = algebra.times(once, mechanism.count)
             found = known[id(mechanism)] = mechanism, placed, loss, watch.rounded
         return found
 
@@ -262,9 +272,12 @@ class Accountant:
         # Where few blocks are read, any change of them all may be known to lose less than a path.
         whole = (yield from rules.everywhere(state)) if rules.few_for(state) else None
         found = [each for each in (whole, coarser, bound, capped, exact) if each is not None]
-        best = self.algebra.best(choice.loss for choice in found)
+        # Of equal bounds the one by a path is the easiest to follow.
+        best = self.algebra.best([bound.loss, *(choice.loss for choice in found)])
         attaining = next((choice for choice in reversed(found) if choice.loss == best), None)
-        return attaining or best_of(self.algebra, found, exact or bound)
+        if attaining is not None:
+            return attaining._replace(loss=best)
+        return best_of(self.algebra, found, exact or bound)
 
 
 def tried(rule: Walk) -> Walk:

@@ -1,11 +1,12 @@
-"""The choice of the theorem to cite for a bound, and why each other theorem does not give it.
+"""Well-known theorems beside those that prove a bound: what each gives, or why it does not apply.
 
-`select` goes through the book from the most special theorem to the most general one, and applies
+`compare` goes through the book from the most special theorem to the most general one, and applies
 each to the release.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 from dpcompose.core.change.units import Kind, all_leaves
@@ -14,7 +15,7 @@ from dpcompose.core.notions.guarantee import Quantity, bound_of
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Alternative, Refused, Role, Theorem, Use
 from dpcompose.core.theorems.applicable import refusal
-from dpcompose.core.theorems.book import in_role, uses_on
+from dpcompose.core.theorems.book import uses_on
 from dpcompose.core.theorems.setting import Setting, finite
 
 
@@ -64,24 +65,18 @@ def in_use(entry: Theorem, use: Use, setting: Setting) -> Loss | Refused:
     return loss
 
 
-def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
-    """Returns the id of the theorem to cite for a solution, and other well-known ones compared with
-    it.
+def compare(solver: Solver, solution: Solution, cited: Collection[str]) -> list[Alternative]:
+    """Returns well-known theorems compared with those by which a solution is proved, `cited`.
 
-    Cited is the most special theorem whose bound is the certified loss, or else the general one. A
-    theorem with a smaller bound (none is known) would be among those compared.
+    A theorem with a smaller bound (none is known) would be among them.
     """
     adaptive, certified = solver.problem.adaptive, solution.loss
     setting = setting_of(solver, solution)
-    cited: str | None = None
     compared: list[Alternative] = []
     for entry, use in uses_on("release"):
         if entry.notion not in (None, solution.notion) or entry.adaptive not in (None, adaptive):
             continue
         found = in_use(entry, use, setting)
-        if cited is None and found == certified:
-            cited = entry.id
-            continue
         told, why = use.told and len(solver.tops) == 1, "applies, but another bound is used"
         if use.role is Role.GENERAL:
             told, why = (
@@ -95,6 +90,10 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
             found = in_use(entry, use, setting_of(all_blocks, worst, on_roots=True))
             if found != certified:
                 why = "sound but looser: it charges for every block, whatever one change reaches"
+            else:
+                told = entry.id not in cited
+        if entry.id in cited and use.role is not Role.SEQUENTIAL:
+            told = False
         if isinstance(found, Refused):
             if told:
                 compared.append(Alternative(entry.id, None, str(found)))
@@ -106,9 +105,7 @@ def select(solver: Solver, solution: Solution) -> tuple[str, list[Alternative]]:
             quantity = less or solution.quantity(found)
             bound = None if quantity is None else bound_of(quantity)
             compared.append(Alternative(entry.id, bound, why))
-    if cited is None:
-        cited = in_role(Role.GENERAL, solution.notion, adaptive).id
-    return cited, [each for each in compared if each.theorem != cited]
+    return compared
 
 
 def _below(solution: Solution, loss: Loss) -> Quantity | None:

@@ -596,3 +596,12 @@ theorem(
     uses=(Use(Role.HYPOTHESES, "question", methods=("every outcome",)),),
     routes=("optimal composition",),
 )(None)
+theorem(
+    "profile-on-disjoint",
+    title="Privacy losses on disjoint blocks",
+    source="f-DP parallel",
+    place="Lemma 10",
+    formula="δ(ε) = max δ_i(ε)",
+    specialises=("dominating-pairs",),
+    uses=(Use(Role.PROFILES_ON_BLOCKS),),
+)(None)

@@ -22,6 +22,19 @@ def _reads_as(source: Notion, target: Notion, says: str) -> tuple[Hypothesis]:
     )
 
 
+def reading(source: Notion, target: Notion) -> str | None:
+    """Returns the id of the theorem by which a loss in one notion is read in another without a δ;
+    None if there is none."""
+    return _READINGS.get((source, target))
+
+
+#: The theorems of conversions, by the notions.
+_READINGS: dict[tuple[Notion, Notion], str] = {
+    (Notion.PURE, Notion.ZCDP): "pure-to-zcdp",
+    (Notion.PURE, Notion.GDP): "pure-to-gdp",
+    (Notion.GDP, Notion.ZCDP): "gdp-to-zcdp",
+}
+
 theorem(
     "gaussian-curve",
     title="Gaussian DP at a chosen δ",

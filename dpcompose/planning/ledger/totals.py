@@ -11,7 +11,6 @@ from dpcompose.core.at_delta.filters import default_notion
 from dpcompose.core.model.problem import Path
 from dpcompose.core.notions.guarantee import Budget, bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.select import select
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import in_role
@@ -32,6 +31,7 @@ from dpcompose.report.certify import CertifiedRelease, certify
 from dpcompose.report.explanation import worst_change
 from dpcompose.report.findings.reasons import why_none
 from dpcompose.report.ledger import NoFilter, count, decision, guarantee, passed, read
+from dpcompose.report.proof_steps import proof_of
 from dpcompose.report.shares import of_solution as shares_of
 from dpcompose.report.verdict import deltas_of
 from dpcompose.report.wording import listing
@@ -377,7 +377,7 @@ def _total_with_reasoning(
     the reasons why there is no bound."""
     if found.solutions:
         solution = found.solutions[0]
-        theorem, _ = select(solver, solution)
+        theorem = next(iter(proof_of(solver, solution).theorems), None)
         return replace(_with_additions(total, solution, solver, releases), theorem=theorem)
     if total.finite:
         shown = next(at for at in total.at_delta if at.value is not None)

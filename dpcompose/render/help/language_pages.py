@@ -92,7 +92,10 @@ def _topics(word: str, analyze: Analyze, style: Style) -> Iterator[tuple[str, li
 
 def outcome(report: Report) -> str:
     """Returns the result of an example: `ε = 3/10 (0.3), by III.6`, then numbers at points."""
-    said = [] if report.bound is None else [f"{bound_text(report.bound)}, by {report.theorem}"]
+    said = []
+    if report.bound is not None:
+        by = "as stated" if report.theorem is None else f"by {report.theorem}"
+        said = [f"{bound_text(report.bound)}, {by}"]
     for at in (*report.at_delta, *report.at_epsilon):
         said.append(at_text(at))
     if report.risk is not None:

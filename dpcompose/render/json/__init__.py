@@ -12,7 +12,7 @@ from typing import Any
 
 from dpcompose.errors import InvalidSpec
 from dpcompose.render.json.result_schema import LEFT_OUT, RESULT
-from dpcompose.render.json.shapes import document
+from dpcompose.render.json.shapes import RESULTS_VERSION, document
 from dpcompose.render.layout import Style
 from dpcompose.render.words.problems import NO_BUDGET, problems
 from dpcompose.report import Report
@@ -21,7 +21,7 @@ from dpcompose.report import Report
 def render(reports: Iterable[Report], style: Style, checking: bool) -> Iterator[str]:
     """Yields one JSON document with all results, each as soon as it is ready; `checking`: an unmet
     or missing budget is an error, as in the command `check`."""
-    head = document("The versions.").write(None)
+    head = document("The versions.", schema_version=RESULTS_VERSION).write(None)
     yield dumped(head, indent=2).removesuffix("\n}\n") + ',\n  "results": ['
     first, out = True, ""
     for report in reports:
@@ -43,7 +43,7 @@ def render_lines(reports: Iterable[Report], style: Style, checking: bool) -> Ite
                 waiting["left_out"] = LEFT_OUT.write(report.left_out)
             continue
         yield "" if waiting is None else dumped(waiting)
-        waiting = {"schema_version": 1, **result(report, checking)}
+        waiting = {"schema_version": RESULTS_VERSION.schema["const"], **result(report, checking)}
     if waiting is not None:
         yield dumped(waiting)
 

@@ -1,4 +1,4 @@
-"""The shape of results (`--format json`), version 1, and the shapes that other documents share.
+"""The shape of results (`--format json`), version 2, and the shapes that other documents share.
 
 It is a contract, not a dump of internal objects. Bounds are rounded up, budgets and what is left of
 them down; nothing is NaN or infinite: null replaces numbers that no double can hold. `exact` gives
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Any
 
 from dpcompose.core.at_delta.filters import FILTERS
 from dpcompose.core.notions.guarantee import LIMITS
 from dpcompose.core.notions.notion import SIGNS, Notion
+from dpcompose.render.json.proof_shape import PROOF
 from dpcompose.render.json.shapes import (
     AMOUNT,
     CHANCE,
@@ -23,9 +24,9 @@ from dpcompose.render.json.shapes import (
     FLAG,
     LINE,
     NUMBER,
+    RESULTS_VERSION,
     TEXT,
     TOO_LARGE,
-    VERSION,
     JsonShape,
     Schema,
     array_of,
@@ -41,7 +42,7 @@ from dpcompose.render.json.shapes import (
 from dpcompose.render.words.headlines import requested_number
 from dpcompose.render.words.numbers import fraction_text, number_down, number_up, other_parameter
 from dpcompose.render.words.theorem_text import book
-from dpcompose.report import At, Bound, FilterRecord, NodeKind, Report, Verdict
+from dpcompose.report import At, Bound, FilterRecord, Report, Verdict
 
 TEXTS = array_of(TEXT)
 LINES = array_of(NUMBER, "Lines of the spec.")
@@ -56,7 +57,10 @@ def result_schema() -> Schema:
             RESULT.schema,
             {
                 "type": "object",
-                "properties": {"schema_version": VERSION.schema, "left_out": LEFT_OUT.schema},
+                "properties": {
+                    "schema_version": RESULTS_VERSION.schema,
+                    "left_out": LEFT_OUT.schema,
+                },
                 "required": ["schema_version"],
             },
         ],
@@ -216,20 +220,6 @@ _STEP = defined(
         says=TEXT,
         inputs=array_of(COUNT, "The numbers of the steps it is from."),
         bound=maybe(BOUND, "What it gives."),
-        lines=LINES.of(lambda each: [span.line for span in each.spans]),
-    ),
-)
-_NODE = defined(
-    "node",
-    mapping(
-        "A line of the proof tree.",
-        number=NUMBER,
-        depth=COUNT.described("How far below a root."),
-        kind=one_of(*get_args(NodeKind)),
-        name=TEXT.described("The dataset or the mechanism; empty for the whole."),
-        says=TEXT,
-        bound=maybe(BOUND, "What it costs; of a reading, the epsilon and the delta."),
-        theorem=maybe(TEXT, "The theorem it is by."),
         lines=LINES.of(lambda each: [span.line for span in each.spans]),
     ),
 )
@@ -577,10 +567,8 @@ RESULT = defined(
         at_delta=AT_DELTAS,
         at_epsilon=optional(array_of(AT_EPSILON, "Where an epsilon was chosen.")),
         risk=optional(RISK, "What an attacker gains at most, where that was asked for."),
-        theorem=maybe(THEOREM, "What gives the guarantee."),
         worst_case=maybe(_WORST_CASE, "Null where there is none.").of("worst"),
-        derivation=array_of(_STEP).of("chain"),
-        tree=array_of(_NODE, "The proof, line by line, in the order of reading."),
+        proof=PROOF,
         alternatives=array_of(_ALTERNATIVE),
         assumptions=array_of(
             mapping(
@@ -651,6 +639,7 @@ RESULT = defined(
 )
 _RESULTS = document(
     "All results of a run.",
+    schema_version=RESULTS_VERSION,
     results=array_of(RESULT, "In the order of the files."),
     left_out=optional(LEFT_OUT, "Where something was met that has no result."),
 )

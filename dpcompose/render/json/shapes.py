@@ -1,7 +1,7 @@
 """Shapes: one declaration says how a value becomes JSON, and gives the JSON Schema of it.
 
 The schemas say which keys there are, not which there are not: later versions of dpcompose may add
-keys to version 1, so readers should ignore unknown keys.
+keys to a version, so readers should ignore unknown keys.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def constant(value: str | int | bool) -> JsonShape:
 
 def document(says: str, /, **keys: JsonShape) -> JsonShape:
     """Returns the shape of a whole document, with the keys that all documents start with."""
-    return mapping(says, **HEAD, **keys)
+    return mapping(says, **{**HEAD, **keys})
 
 
 TEXT = JsonShape({"type": "string"})
@@ -140,6 +140,8 @@ EXACT = JsonShape(
     }
 )
 VERSION = constant(1).described("Version of this shape.")
+#: The version of results, and of what holds results.
+RESULTS_VERSION = constant(2).described("Version of this shape.")
 #: The keys that all documents start with.
 HEAD: Mapping[str, JsonShape] = {
     "dpcompose": TEXT.described("Version of the program.").of(lambda _: version()),

@@ -28,7 +28,7 @@ from dpcompose.render.words.numbers import (
     left_text,
     percent,
 )
-from dpcompose.render.words.theorem_text import entry_of
+from dpcompose.render.words.theorem_text import entry_of, rests_on
 from dpcompose.report import FilterRecord, Report, Verdict
 from dpcompose.report.risk import right_guess
 
@@ -80,8 +80,11 @@ def _rows(report: Report, style: Style) -> list[tuple[str, Text]]:
         rows.append(("in words", literal(words, style)))
     entry = entry_of(report.theorem)
     if entry is not None:
-        text = f"{entry.id} {entry.title} ({entry.source})"
+        text = f"{entry.id} {entry.title} ({entry.source}){rests_on(report)}"
         rows.append(("theorem", leading_to(entry.id, literal(text, style), style)))
+    elif report.proof is not None and report.bound is not None:
+        text = f"none is needed: the guarantee as stated covers the change{rests_on(report)}"
+        rows.append(("theorem", literal(text, style)))
     return rows
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Hypothesis, Theorem
 from dpcompose.core.theorems.book import BOOK
+from dpcompose.report import Report
 
 
 def book() -> Mapping[str, Theorem]:
@@ -35,6 +36,17 @@ def in_short(identifier: str) -> str:
         return identifier
     kind, _, number = entry.place.partition(" ")
     return f"{entry.source} {_SHORTER.get(kind, kind)} {number}".strip()
+
+
+def rests_on(report: Report) -> str:
+    """Returns the theorems on which the one of the headline rests, and the one by which its number
+    is read at a δ: ` · on V.3`, `, read at δ by CKS20 Cor. 13`."""
+    if report.proof is None:
+        return ""
+    text = "".join(f" · on {in_short(each)}" for each in report.proof.theorems[1:])
+    if report.proof.reading is not None:
+        text += f", read at δ by {in_short(report.proof.reading)}"
+    return text
 
 
 _ANY, _TWO = "In any notion", "Two hypotheses"

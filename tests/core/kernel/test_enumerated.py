@@ -284,7 +284,7 @@ def test_a_row_replaced_below_a_sample_against_linear_programs() -> None:
         steps: list[Step] = [(0, 1, u, d), (0, 2, u, d)]
         q = float(rate)
         old, new, none = {0: 1 - q, 1: q}, {0: 1 - q, 2: q}, {0: 1.0}
-        for epsilon, delta in amplification.weighed(((u, d),), ((b, e),), rate):
+        for epsilon, delta, _ in amplification.weighed(((u, d),), ((b, e),), rate):
             true = largest_gain(old, new, [*steps, (1, 2, b, e)], epsilon)
             assert true <= delta + F(1, 10**7)
         for n, (side, laws) in enumerate((("removed", (old, none)), ("added", (none, old)))):

@@ -32,9 +32,9 @@ from dpcompose.core.change.units import (
 from dpcompose.core.loss.algebra import Walk
 from dpcompose.core.loss.algebras import Scalars
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.select import select
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Refused
+from dpcompose.report.proof_steps import proof_of
 from dpcompose.report.recheck import certificate_lines, recheck
 
 F = Fraction
@@ -46,8 +46,8 @@ Said = tuple[str, float, float]
 
 def solved(
     said: Sequence[Said], cap: int, users: int, rate: F, below: str = ""
-) -> tuple[Solution, str]:
-    """The bound of one mechanism on a sample of capped rows, and the theorem cited."""
+) -> tuple[Solution, tuple[str, ...]]:
+    """The bound of one mechanism on a sample of capped rows, and the theorems cited."""
     stated = ", ".join(
         f"{{notion: approx, relation: {name}, epsilon: {epsilon}, delta: {delta}}}"
         if delta
@@ -68,7 +68,7 @@ def solved(
     solver = Solver(problem)
     notion = Notion.APPROX if any(delta for *_, delta in said) else Notion.PURE
     solution = solver.solve(notion)
-    cited, _ = select(solver, solution)
+    cited = proof_of(solver, solution).theorems
     assert recheck(certificate_lines(solver, [solution])).claims
     return solution, cited
 
@@ -180,10 +180,10 @@ def test_one_row_of_each_user_below_the_sample() -> None:
 def test_poisson_sampling_is_cited_for_users() -> None:
     for said in ([("user", 0.5, 0.0)], [("user", 0.5, 1e-6)], [("unbounded", 0.3, 0.0)]):
         for users in (1, 2):
-            assert solved(said, 3, users, F(1, 10))[1] == "poisson-sample"
+            assert solved(said, 3, users, F(1, 10))[1][-1] == "poisson-sample"
     # More than what one step of a whole user says.
     mixed = [("user", 0.5, 0.0), ("unbounded", 0.2, 0.0)]
-    assert solved(mixed, 4, 1, F(2, 5))[1] == "V.2"
+    assert solved(mixed, 4, 1, F(2, 5))[1][-1] == "poisson-sample"
 
 
 def test_any_number_of_rows() -> None:

@@ -20,9 +20,10 @@ from dpcompose.core.notions.guarantee import Bound, Quantity, bound_of
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.accountant import Accountant
 from dpcompose.core.search.proof import certificate_of, cost_of, used_statements
-from dpcompose.core.search.select import select
+from dpcompose.core.search.select import compare
 from dpcompose.core.search.solver import Solver, notions, pure_alone
 from dpcompose.report.derivation import of_solution
+from dpcompose.report.proof_steps import proof_of
 
 F = Fraction
 PURE = Scalars(Notion.PURE)
@@ -187,10 +188,11 @@ def test_a_derivation_ends_in_the_bound_and_starts_from_statements() -> None:
     problem = in_blocks(VALUE)
     solver = Solver(problem)
     solution = solver.solve(Notion.PURE)
-    cited, _ = select(solver, solution)
-    steps = of_solution(solver, solution, cited)
-    kinds = ["dataset", "partition", "block", "mechanism", "sum", "cited"]
-    assert [each.kind for each in steps] == kinds and steps[-1].theorem == cited
+    proof = proof_of(solver, solution)
+    steps = of_solution(solver, solution, proof)
+    kinds = ["dataset", "partition", "block", "mechanism", "sum"]
+    assert [each.kind for each in steps] == kinds
+    assert (steps[-1].theorem,) == proof.theorems
     (charge,) = solution.charges  # of `z` alone: the worst row is there
     assert charge.mechanism.name == "on z" and steps[3].charge is charge
     assert [each.statement.guarantee.amount for each in cost_of(solution, charge).used] == [4]
@@ -256,3 +258,14 @@ def test_a_sample_may_have_a_bound_where_pure_dp_has_none() -> None:
     mechanism = "name: q, reads: s, notion: pure, epsilon: 1, relation: bounded"
     problem = problem_of(f"t: {{}}\n{below}", mechanism, "unbounded")
     assert not pure_alone(problem)
+
+
+def test_the_sum_over_every_block_is_compared_where_it_is_looser() -> None:
+    problem = in_blocks(VALUE)
+    solver = Solver(problem)
+    solution = solver.solve(Notion.PURE)
+    compared = {each.theorem: each for each in compare(solver, solution, ("V.4",))}
+    assert "V.4" not in compared
+    looser = compared["V.3"]
+    assert looser.bound is not None and looser.bound.value > solution.loss
+    assert "every block" in looser.why

@@ -21,7 +21,7 @@ from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.mechanisms import FORMS
 from dpcompose.core.notions.guarantee import bound_of
 from dpcompose.core.notions.notion import Notion
-from dpcompose.core.search.select import in_use, select, setting_of
+from dpcompose.core.search.select import compare, in_use, setting_of
 from dpcompose.core.search.solver import Solution, Solver, notions
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Theorem
 from dpcompose.core.theorems.book import BOOK, in_role, uses_on
@@ -29,6 +29,7 @@ from dpcompose.core.theorems.setting import Setting
 from dpcompose.errors import InvalidSpec
 from dpcompose.handbook import whole_book
 from dpcompose.pipeline import analyze
+from dpcompose.report.proof_steps import proof_of
 from dpcompose.resolve import resolve
 from dpcompose.source import load
 
@@ -44,6 +45,11 @@ def solved(text: str) -> list[tuple[Solver, Solution]]:
     solver = Solver(problem)
     found = [(solver, solver.solve(notion)) for notion in notions(problem)]
     return [each for each in found if each[1].finite] or found
+
+
+def named(solver: Solver, solution: Solution) -> tuple[str, ...]:
+    """The theorems that give a bound, the last one first."""
+    return proof_of(solver, solution).theorems
 
 
 def setting(text: str) -> Setting:
@@ -286,8 +292,8 @@ def test_production_computes_every_bound_that_is_not_for_readers(
             monkeypatch.setattr(f"{entry.bound.__module__}.{entry.bound.__name__}", bound)
     uses_on.cache_clear()
     try:
-        cited = {analyze(text, "spec").theorem for text in RUNS}
-        assert None not in cited
+        proofs = [analyze(text, "spec").proof for text in RUNS]
+        cited = {each for proof in proofs if proof is not None for each in proof.of_bound}
     finally:
         monkeypatch.undo()
         uses_on.cache_clear()
@@ -349,28 +355,19 @@ def covered(found: Any, by: Any, one: Setting) -> bool:
 
 
 @pytest.mark.slow
-def test_cited_is_the_most_special_theorem_with_the_least_bound(long: bool) -> None:
-    """And no theorem gives less than what is certified."""
+def test_no_theorem_gives_less_than_what_is_certified(long: bool) -> None:
     for name, solver, solution in laws(long):
         one = setting_of(solver, solution)
-        cited, compared = select(solver, solution)
-        assert BOOK[cited].notion in (None, one.notion)
-        assert cited not in {each.theorem for each in compared}
+        cited = named(solver, solution) if solution.finite else ()
+        compared = compare(solver, solution, cited)
+        assert all(each in BOOK for each in cited)
         assert len({each.theorem for each in compared}) == len(compared)
         if not solution.finite:
             assert all(each.bound is None for each in compared), name
             continue
-        assert apply(cited, one) == one.loss, name
         for entry, _ in uses_on("release"):
             found = apply(entry.id, one)
             assert isinstance(found, Refused) or covered(found, one.loss, one), (name, entry.id)
-        adaptive = one.problem.adaptive
-        equal = [
-            entry.id
-            for entry, use in uses_on("release")
-            if entry.adaptive in (None, adaptive) and in_use(entry, use, one) == one.loss
-        ]
-        assert equal[0] == cited, name
         for each in compared:
             assert each.theorem is not None
             said = apply(each.theorem, one)
@@ -394,22 +391,21 @@ def test_cited_is_the_most_special_theorem_with_the_least_bound(long: bool) -> N
         (spec("t", PURE, PURE, protect="{relation: unbounded, distance: 2}"), "V.3"),
         (spec("t", PURE + ", relation: unbounded", protect="bounded"), "A.3"),
         (spec("t", PURE + ", relation: free-lunch"), "A.3"),
-        (spec("t", PURE, protect="{relation: free-lunch, distance: 2}"), "V.3"),
+        (spec("t", PURE, protect="{relation: free-lunch, distance: 2}"), None),
     ],
 )
-def test_a_release_and_the_theorem_that_gives_its_bound(text: str, cited: str) -> None:
-    assert select(*solved(text)[0])[0] == cited
+def test_a_release_and_the_theorem_that_gives_its_bound(text: str, cited: str | None) -> None:
+    assert named(*solved(text)[0])[:1] == (() if cited is None else (cited,))
 
 
 @pytest.mark.parametrize("notion", LOSSES)
 def test_a_theorem_that_gives_less_than_the_search_is_told(notion: Notion) -> None:
     """Planted: the search charges twice as much as the theorem on the worst block."""
     solver, solution = solved(on_blocks(notion, "unbounded", "value", ""))[0]
-    cited, _ = select(solver, solution)
+    (cited,) = named(solver, solution)
     least = solution.loss
     solution.loss = solution.algebra.times(least, 2)
-    instead, compared = select(solver, solution)
-    assert instead == in_role(Role.GENERAL, notion).id != cited
+    compared = compare(solver, solution, named(solver, solution))
     found = next(each for each in compared if each.theorem == cited)
     assert found.bound == bound_of(next(solution.algebra.bounds(least)))
     assert found.why == "applies, and gives a bound that the search has not found"
@@ -428,7 +424,7 @@ def test_two_equal_blocks_may_take_unlike_guarantees() -> None:
     solver, solution = solved(text)[0]
     mixed = (3, Fraction("0.011"))
     assert solution.loss == ((2, Fraction("0.02")), mixed, (4, Fraction("0.002")))
-    assert all("has not found" not in each.why for each in select(solver, solution)[1])
+    assert all("has not found" not in each.why for each in compare(solver, solution, ()))
 
 
 def test_two_blocks_of_pairs_are_the_two_largest_of_each() -> None:
