@@ -173,7 +173,8 @@ def _reaches_far(composition: Curve, point: Point, renyi: Certified | None) -> b
     with more mechanisms has that law, so that without it a mechanism that is added could lower a
     bound. `renyi`: the number by divergences.
     """
-    if point.many:
+    # The law of one part used once is made once, however many questions there are.
+    if point.many and (composition.gaussian or sum(n for _, n in composition.parts) > 1):
         return False
     if any(isinstance(part, Renyi) for part, _ in composition.parts):
         return True
