@@ -256,7 +256,7 @@ def test_completion_offers_theorems_and_codes() -> None:
 
 def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "dpcompose", *arguments]
-    return subprocess.run(command, stderr=subprocess.PIPE, timeout=60, check=False, **options)
+    return subprocess.run(command, stderr=subprocess.PIPE, timeout=600, check=False, **options)
 
 
 def test_a_closed_pipe_is_no_traceback() -> None:
