@@ -115,8 +115,11 @@ def test_it_runs_by_itself(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_kept_and_random_specs_are_confirmed() -> None:
-    """At most one claim in twenty is of a kind that it has no rule for."""
-    kept = (certificate_of(path.read_bytes()) for path in KEPT)
+    """At most one claim in twenty is of a kind that it has no rule for.
+
+    Of the specs that are kept every third: `core/kernel/test_recheck` checks each of them.
+    """
+    kept = (certificate_of(path.read_bytes()) for path in KEPT[::3])
     found = [
         checker.check([json.dumps(line) for line in lines])
         for lines in [*kept, *random_certificates(), *random_certificates(1)]
