@@ -386,11 +386,11 @@ def test_a_sample_never_makes_a_group_worse_than_no_sample(rate: str) -> None:
         dpcompose.analyze(FIVE.replace("RATE", rate).replace("SOURCE", source), deltas=deltas)
         for source in ("people", "s")
     )
-    for plain, thinned in zip(whole.at_delta, sampled.at_delta, strict=True):
-        assert plain.value is not None and thinned.value is not None
-        assert thinned.value <= plain.value
+    for plain, amplified in zip(whole.at_delta, sampled.at_delta, strict=True):
+        assert plain.value is not None and amplified.value is not None
+        assert amplified.value <= plain.value
         if rate == "1":
-            assert thinned.value == plain.value
+            assert amplified.value == plain.value
 
 
 @pytest.mark.slow
