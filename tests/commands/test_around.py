@@ -43,6 +43,7 @@ def test_the_starter_meets_its_budget_without_any_finding() -> None:
     assert report.findings == ()
 
 
+@pytest.mark.slow
 def test_init_writes_a_spec_and_the_schema_that_its_modeline_names(home: Path) -> None:
     run("init")
     text = (home / "pipeline.dp.yaml").read_text(encoding="utf-8")

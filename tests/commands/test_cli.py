@@ -259,6 +259,7 @@ def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[byte
     return subprocess.run(command, stderr=subprocess.PIPE, timeout=600, check=False, **options)
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_traceback() -> None:
     reading, writing = os.pipe()
     os.close(reading)

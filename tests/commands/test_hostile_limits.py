@@ -297,6 +297,7 @@ def test_models_are_built_before_memory_is_short() -> None:
     assert run.stdout == "True\n"
 
 
+@pytest.mark.slow
 def test_models_are_looked_through_once_in_a_process() -> None:
     """They are hundreds, and to look through them takes longer than to analyse a small spec."""
     code = (

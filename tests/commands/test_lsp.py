@@ -568,6 +568,7 @@ def test_names_are_quoted_where_they_must_be(client: Client) -> None:
     assert client.words(text)["late trips"] == '"late trips"'
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

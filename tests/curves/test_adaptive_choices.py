@@ -120,6 +120,7 @@ def test_twenty_exponential_mechanisms(eta: str, delta: str, truth: float) -> No
     assert truth <= found <= truth * 1.001
 
 
+@pytest.mark.slow
 def test_laws() -> None:
     """More copies, a greater range, a smaller δ: never less, also where other ways take over."""
     numbers = (1, 2, 3, 20, 21, MOST_COPIES, MOST_COPIES + 1)

@@ -157,6 +157,7 @@ def test_rows_that_lose_nothing() -> None:
     assert profile(law, 0.0) <= 1e-9
 
 
+@pytest.mark.slow
 def test_a_base_of_great_losses_is_not_taken_as_over() -> None:
     """Half of the pairs lose what the base does: some 9,000,081 with a chance of 1/2."""
     base = Curve(((LaplaceLoss(Fraction(10)), 10**6),))

@@ -207,6 +207,7 @@ def test_a_bound_that_does_not_pass_is_never_printed(command: str, form: str) ->
     )
 
 
+@pytest.mark.slow
 def test_a_bound_that_does_not_pass_hides_no_other_result() -> None:
     """In other processes, too."""
     specs = (BOUNDED, LIBRARY["adults-filter"])
