@@ -203,7 +203,7 @@ FEW_WAYS = ("itself", "a constant with a logarithm", "a product")
 
 def marks(name: str, way: str) -> list[pytest.MarkDecorator]:
     if name not in LARGE:
-        return []
+        return [] if way in FEW_WAYS else [pytest.mark.slow]
     return [pytest.mark.slow if way in FEW_WAYS else pytest.mark.long]
 
 
