@@ -21,6 +21,14 @@ def seeds(most: int, among: Iterable[Any], quick: int | None = None) -> list[Any
     return [marked(number, seed) for number, seed in enumerate(among)]
 
 
+def rare(cases: Iterable[Any], every: int) -> list[Any]:
+    """All cases: all but one in so many are for `--long` only."""
+    return [
+        case if number % every == 0 else pytest.param(case, marks=pytest.mark.long)
+        for number, case in enumerate(cases)
+    ]
+
+
 def thinned(cases: Iterable[Any], every: int = 3) -> list[Any]:
     """All cases: each third one, or so, is among the quick tests, the others are slow."""
 

@@ -173,10 +173,12 @@ def _reaches_far(composition: Curve, point: Point, renyi: Certified | None) -> b
     with more mechanisms has that law, so that without it a mechanism that is added could lower a
     bound. `renyi`: the number by divergences.
     """
+    if any(isinstance(part, Renyi) for part, _ in composition.parts):
+        # The law of one that is used once is made once, however many questions there are.
+        alone = not composition.gaussian and sum(n for _, n in composition.parts) == 1
+        return alone or not point.many
     if point.many:
         return False
-    if any(isinstance(part, Renyi) for part, _ in composition.parts):
-        return True
     delta = point.delta
     if delta is None:
         delta = Fraction(1) if renyi is None else renyi.upper

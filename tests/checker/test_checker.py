@@ -115,8 +115,11 @@ def test_it_runs_by_itself(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_kept_and_random_specs_are_confirmed() -> None:
-    """At most one claim in twenty is of a kind that it has no rule for."""
-    kept = (certificate_of(path.read_bytes()) for path in KEPT)
+    """At most one claim in twenty is of a kind that it has no rule for.
+
+    Of the specs that are kept every third: `core/kernel/test_recheck` checks each of them.
+    """
+    kept = (certificate_of(path.read_bytes()) for path in KEPT[::3])
     found = [
         checker.check([json.dumps(line) for line in lines])
         for lines in [*kept, *random_certificates(), *random_certificates(1)]
@@ -124,7 +127,7 @@ def test_kept_and_random_specs_are_confirmed() -> None:
     ]
     checked = sum(each.checked for each in found)
     left = sum(len(places) for each in found for places in each.unchecked.values())
-    assert checked > 500 and left <= checked / 20
+    assert checked > 300 and left <= checked / 20
 
 
 #: Mechanisms, and a parameter of their noise that the checker must read, made weaker.

@@ -43,6 +43,7 @@ def test_the_starter_meets_its_budget_without_any_finding() -> None:
     assert report.findings == ()
 
 
+@pytest.mark.slow
 def test_init_writes_a_spec_and_the_schema_that_its_modeline_names(home: Path) -> None:
     run("init")
     text = (home / "pipeline.dp.yaml").read_text(encoding="utf-8")
@@ -177,7 +178,7 @@ def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
         environment = {**os.environ, "_DPCOMPOSE_COMPLETE": f"complete_{shell}", **asking}
         result = subprocess.run(
             [sys.executable, "-m", "dpcompose"],
-            env=environment, capture_output=True, encoding="utf-8", timeout=60, check=False,
+            env=environment, capture_output=True, encoding="utf-8", timeout=600, check=False,
         )  # fmt: skip
         assert result.returncode == 0, result.stderr
         return result.stdout
@@ -195,7 +196,7 @@ def test_completion_knows_commands_options_and_theorems(shell: str) -> None:
 def test_the_script_for_a_shell_is_printed_and_one_it_can_read(shell: str) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "dpcompose", "completion", shell],
-        capture_output=True, encoding="utf-8", timeout=60, check=False,
+        capture_output=True, encoding="utf-8", timeout=600, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     assert f"_DPCOMPOSE_COMPLETE=complete_{shell}" in result.stdout
@@ -203,7 +204,7 @@ def test_the_script_for_a_shell_is_printed_and_one_it_can_read(shell: str) -> No
     assert "_DPCOMPOSE_COMPLETE" not in os.environ
     if found := shutil.which(shell):
         reading = [found, "-n"] if shell != "fish" else [found, "--no-execute"]
-        subprocess.run(reading, input=result.stdout, text=True, check=True, timeout=60)
+        subprocess.run(reading, input=result.stdout, text=True, check=True, timeout=600)
 
 
 # --- pre-commit ----------------------------------------------------------------------------------

@@ -256,9 +256,10 @@ def test_completion_offers_theorems_and_codes() -> None:
 
 def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "dpcompose", *arguments]
-    return subprocess.run(command, stderr=subprocess.PIPE, timeout=60, check=False, **options)
+    return subprocess.run(command, stderr=subprocess.PIPE, timeout=600, check=False, **options)
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_traceback() -> None:
     reading, writing = os.pipe()
     os.close(reading)

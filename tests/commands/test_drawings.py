@@ -50,6 +50,7 @@ def test_a_name_is_no_command_of_a_log() -> None:
         assert not [each for each in lines if each.lstrip().startswith("::") or "##[" in each]
 
 
+@pytest.mark.slow
 def test_a_label_has_the_day_and_the_hash_that_a_shell_gives(tmp_path: Path) -> None:
     digest = sha256(RIDES.read_bytes()).hexdigest()[:12]
     assert digest in run("analyze", RIDES, "--format", "statement").stdout

@@ -24,10 +24,16 @@ from dpcompose.commands.parallel.workers import WorkWithin
 
 HEAD = "dpcompose: 1\nprotect: unbounded\ndatasets: {r: {}}\nmechanisms:\n"
 SMALL = HEAD + "  - {name: a, reads: r, notion: pure, epsilon: 1}\nbudget: {epsilon: 2}\n"
+
+
+def of_size(count: int) -> str:
+    return HEAD + "".join(
+        f"  - {{name: m{i}, reads: r, notion: pure, epsilon: 1/{i + 7}}}\n" for i in range(count)
+    )
+
+
 #: Takes a second and some ten megabytes.
-LARGE = HEAD + "".join(
-    f"  - {{name: m{i}, reads: r, notion: pure, epsilon: 1/{i + 7}}}\n" for i in range(20_000)
-)
+LARGE = of_size(20_000)
 TIME, MEMORY = ("--max-seconds", "0.05"), ("--max-memory", "2")
 LATE = "not analysed: it takes longer than the 0.05 s of --max-seconds"
 FULL = "not analysed: it needs more memory than the 2 MB of --max-memory"
@@ -55,7 +61,7 @@ def run(*args: str) -> tuple[int, str, str]:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=600,
         check=False,
     )
     return done.returncode, done.stdout, done.stderr
@@ -67,9 +73,11 @@ def run(*args: str) -> tuple[int, str, str]:
 def test_only_the_spec_that_takes_too_much_is_invalid(
     flags: tuple[str, str], says: str, jobs: str
 ) -> None:
-    # The small ones may take as long as the machine pleases.
-    most = ("--max-seconds", "0.6") if flags is TIME else ("--max-memory", "20")
-    says = says.replace("0.05", "0.6").replace("2 MB", "20 MB")
+    # The small ones have seconds, in which a busy machine reads them too.
+    most = ("--max-seconds", "4") if flags is TIME else ("--max-memory", "20")
+    says = says.replace("0.05", "4").replace("2 MB", "20 MB")
+    if flags is TIME:
+        Path("large.yaml").write_text(of_size(200_000), encoding="utf-8")
     files = ("small.yaml", "large.yaml", "other.yaml")
     code, out, _ = run("check", *files, *most, "--jobs", jobs, "--format", "json")
     assert code == 3
@@ -178,16 +186,16 @@ def test_what_cannot_be_interrupted_is_ended_from_outside(
 
     monkeypatch.setattr(module, name, stubborn)
     monkeypatch.setattr("dpcompose.commands.parallel.bounds._GRACE", 0.5)
-    (arguments, says) = (["small.yaml", "large.yaml"], "longer than the 1 s of --max-seconds")
+    (arguments, says) = (["small.yaml", "large.yaml"], "longer than the 3 s of --max-seconds")
     if command == "check":
         code, out, _ = called(
-            command, *arguments, "other.yaml", "--format", "json", "--max-seconds", "1"
+            command, *arguments, "other.yaml", "--format", "json", "--max-seconds", "3"
         )
         results = json.loads(out)["results"]
         assert [each["status"] for each in results] == ["ok", "invalid", "ok"]
     else:
         flags = ("--all", *arguments) if command == "total" else arguments
-        code, out, err = called(command, *flags, "--max-seconds", "1")
+        code, out, err = called(command, *flags, "--max-seconds", "3")
         out += err
     assert code == 3 and says in out
 
@@ -226,13 +234,12 @@ def test_what_is_told_of_one_spec_is_bounded(text: str, codes: set[str]) -> None
 )
 def test_full_sizes_stay_within_limits(text: str) -> None:
     Path("large.yaml").write_text(text, encoding="utf-8")
-    start = time.monotonic()
     most = ("--max-seconds", "10", "--max-memory", "500")
     code, out, err = run(
         "check", "small.yaml", "large.yaml", "other.yaml", *most, "--format", "json"
     )
     results = json.loads(out)["results"]
-    assert (code, err) == (3, "") and time.monotonic() - start < 60
+    assert (code, err) == (3, "")
     assert results[0]["status"] == results[-1]["status"] == "ok"
 
 
@@ -290,6 +297,7 @@ def test_models_are_built_before_memory_is_short() -> None:
     assert run.stdout == "True\n"
 
 
+@pytest.mark.slow
 def test_models_are_looked_through_once_in_a_process() -> None:
     """They are hundreds, and to look through them takes longer than to analyse a small spec."""
     code = (
@@ -342,11 +350,11 @@ def awkward(item: str) -> tuple[str, int]:
 
 def test_one_process_does_many_calls_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpcompose.commands.parallel.bounds._GRACE", 0.2)
-    with closing(WorkWithin(lambda: Most(1, 500), awkward)) as work:
+    with closing(WorkWithin(lambda: Most(3, 500), awkward)) as work:
         first, second = work("a"), work("b")
         assert first[1] == second[1] != os.getpid()
         for item, says in {
-            "sleeps": "takes longer than the 1 s",
+            "sleeps": "takes longer than the 3 s",
             "grows": "more memory than the 500 MB",
             "ends": "ended with code 7",
         }.items():

@@ -428,6 +428,7 @@ def test_a_merge_that_keeps_its_own_side_takes_a_release_out(ledger: Path, neste
     assert looked_through(0) == []
 
 
+@pytest.mark.slow
 def test_one_clock_for_all_of_it_says_which_release_was_reached(
     ledger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,7 +27,7 @@ mechanisms:
   - {name: m, reads: t, notion: pure, epsilon: 1}
 budget: {epsilon: 2}
 """
-PATIENCE = 60  # seconds, of a machine that may be busy
+PATIENCE = 600  # seconds, of a machine that may be busy
 
 
 class Watcher:
@@ -138,7 +138,11 @@ def test_folders_and_settings_are_watched(spec: Path) -> None:
         watching.process.wait()
 
 
-def test_a_file_that_is_missing_for_a_moment_is_no_change(spec: Path) -> None:
+def test_a_file_that_is_missing_for_a_moment_is_no_change(
+    spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The moment may be long on a busy machine.
+    monkeypatch.setattr("dpcompose.commands.watch._PATIENCE", 60.0)
     run = Run(files=[str(spec)])
     seen = _stamps(run)
     aside = spec.with_suffix(".aside")

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
+from volume import thinned
 
 from dpcompose import curves
 from dpcompose.curves import Curve, TwoAnswersPoints
@@ -98,7 +99,7 @@ def in_doubles(pairs: Sequence[Pair], copies: int, odds: float) -> float:
 
 
 @pytest.mark.parametrize("eta", ["1/10", "1", "3"])
-@pytest.mark.parametrize("copies", [2, 3])
+@pytest.mark.parametrize("copies", thinned([2, 3]))
 def test_bounded_range(eta: str, copies: int) -> None:
     for share in (0.0, 0.3, 0.8):
         epsilon = share * float(F(eta)) * copies
@@ -119,6 +120,7 @@ def test_twenty_exponential_mechanisms(eta: str, delta: str, truth: float) -> No
     assert truth <= found <= truth * 1.001
 
 
+@pytest.mark.slow
 def test_laws() -> None:
     """More copies, a greater range, a smaller δ: never less, also where other ways take over."""
     numbers = (1, 2, 3, 20, 21, MOST_COPIES, MOST_COPIES + 1)
@@ -142,6 +144,7 @@ def test_out_of_range() -> None:
     assert Curve(((BoundedRange(F(31)), 2),)).epsilon(delta="1e-6") is not None
 
 
+@pytest.mark.slow
 def test_others_beside_them_do_not_lower_a_bound() -> None:
     alone = curves.exponential("0.1").repeat(20)
     for other in (curves.pure("0.0001"), curves.gdp("0.001"), curves.exponential("0.0001")):

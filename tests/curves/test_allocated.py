@@ -151,6 +151,7 @@ def test_epochs_compose() -> None:
         assert truth * (1 - 1e-6) <= found <= truth * 1.01
 
 
+@pytest.mark.slow
 def test_more_steps_hide_more_and_composed_with_others() -> None:
     found = [float(curves.gaussian(sigma=1).allocate(t).delta(epsilon=1)) for t in (2, 3, 10, 100)]
     assert found == sorted(found, reverse=True)
@@ -161,6 +162,7 @@ def test_more_steps_hide_more_and_composed_with_others() -> None:
     assert float(apart) > float(more.delta(epsilon=1))
 
 
+@pytest.mark.slow
 def test_known_ends() -> None:
     gaussian = curves.gaussian(sigma="1/3")
     assert gaussian.allocate(1) == gaussian and Curve().allocate(7) == Curve()

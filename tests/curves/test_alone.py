@@ -282,7 +282,7 @@ FAMILIES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("steps", [1, 2, 3, 4])
+@pytest.mark.parametrize("steps", [1, 2, pytest.param(3, marks=pytest.mark.long), 4])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_epsilon_does_not_grow_with_delta_nor_a_delta_with_epsilon(
     family: str, steps: int

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from asked import spec
 from scipy.stats import norm
+from volume import thinned
 
 import dpcompose
 from dpcompose.curves import Curve, Sampled, attained_by_samples
@@ -55,10 +56,10 @@ def test_one_draw_is_known_from_both_sides() -> None:
         assert lower is not None and 0 < upper.upper - lower < F(1, 1000) * upper.upper
 
 
-def test_the_bound_from_below_is_below_that_from_above() -> None:
-    for rate, mu, count, delta in itertools.product(
-        ("1/3", "1/1000"), ("1/5", "4"), (3, 30), ("1e-10", "1e-4")
-    ):
+@pytest.mark.parametrize("count", thinned([3, 30]))
+@pytest.mark.parametrize("rate", ["1/3", "1/1000"])
+def test_the_bound_from_below_is_below_that_from_above(rate: str, count: int) -> None:
+    for mu, delta in itertools.product(("1/5", "4"), ("1e-10", "1e-4")):
         curve = drawn(rate, mu, count, "1/9")
         upper = curve.epsilon(delta=delta)
         assert upper is not None

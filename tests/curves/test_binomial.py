@@ -42,6 +42,7 @@ def test_more_are_drawn_than_by_the_binomial_law(rows: int, rate: F) -> None:
                 assert float(more) <= truth * (1 + 1e-7) + 1e-300
 
 
+@pytest.mark.slow
 def test_chances_grow_with_the_rows_and_with_the_rate() -> None:
     """The numbers that are told apart are the same ones, so that nothing jumps."""
     for least, most in pairwise(

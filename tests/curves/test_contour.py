@@ -187,7 +187,7 @@ def true_delta(
     ("parts", "square", "theta", "most"),
     [
         ([(sampled("0.01", "1.1"), 10**6)], "0", "0.4", "0.8"),
-        ([(sampled("0.001", "1"), 10**6)], "0", "3.3", "7"),
+        pytest.param([(sampled("0.001", "1"), 10**6)], "0", "3.3", "7", marks=pytest.mark.long),
         ([(sampled("0.02", "1"), 3000), (sampled("0.01", "2"), 500)], "0", "3", "8"),
         ([(LaplaceLoss(F("1/10")), 40), (Response(F("1/7")), 30)], "1/2", "4", "12"),
         ([(sampled("0.02", "1"), 1000), (LaplaceLoss(F("1/20")), 7)], "1/50", "3", "12"),
@@ -293,6 +293,7 @@ def test_responses_beside_laplaces(epsilon: str) -> None:
     assert wanted <= told <= wanted * (1 + mpf(10) ** -6)
 
 
+@pytest.mark.slow
 def test_unlike_noise() -> None:
     """As many kinds as that are hardly above what was found without a grid."""
     discrete = [(DiscreteGaussianLoss(1, F((20 + i) ** 2)), 1) for i in range(100)]

@@ -232,6 +232,7 @@ def test_epsilon_of_losses_that_are_not_nearly_normal(
     assert found is not None and float(found) <= epsilon
 
 
+@pytest.mark.slow
 def test_delta_far_beyond_all_losses() -> None:
     curve = curves.gaussian(sigma=16_901).sample(fixed="0.0002").repeat(1_012_639)
     for epsilon in ("0.1", "3.78", "1000"):

@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 from reference.finite_laws import points, stick, weights
+from volume import thinned
 
 from dpcompose.curves.answers import delta_at, epsilon_at
 from dpcompose.curves.backends.lattice.loss_distribution import masses
@@ -156,6 +157,7 @@ def test_rows_that_lose_nothing() -> None:
     assert profile(law, 0.0) <= 1e-9
 
 
+@pytest.mark.slow
 def test_a_base_of_great_losses_is_not_taken_as_over() -> None:
     """Half of the pairs lose what the base does: some 9,000,081 with a chance of 1/2."""
     base = Curve(((LaplaceLoss(Fraction(10)), 10**6),))
@@ -166,7 +168,7 @@ def test_a_base_of_great_losses_is_not_taken_as_over() -> None:
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 10**6), Fraction(1, 10**9)])
-@pytest.mark.parametrize("rounds", [1, 1000])
+@pytest.mark.parametrize("rounds", thinned([1, 1000]))
 def test_rates_next_to_nothing(rate: Fraction, rounds: int) -> None:
     """δ at 0 of one draw is the chance of the row times the total variation at twice its shift."""
     part = PoissonReplaceOne(rate, gaussian(Fraction(1)), gaussian(Fraction(4)))

@@ -370,6 +370,7 @@ def test_a_sample_of_a_composition() -> None:
             assert wanted * (1 - mpf(10) ** -12) <= found <= wanted * (1 + mpf(10) ** -4)
 
 
+@pytest.mark.slow
 def test_group_distance() -> None:
     """Not above the formula at any ε, and not below the mechanism moved as far."""
     law = masses(Grouped(Curve(((LaplaceLoss(F(1)), 1),)), 3), F(1, 1000))

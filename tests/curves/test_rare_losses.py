@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from volume import seeds, thinned
 
 from dpcompose import curves
 from dpcompose.curves.backends.lattice import rare_losses
@@ -37,7 +38,7 @@ EPSILONS = [
 ]
 
 
-@pytest.mark.parametrize(("rate", "sigma", "steps", "delta", "truth"), EPSILONS)
+@pytest.mark.parametrize(("rate", "sigma", "steps", "delta", "truth"), thinned(EPSILONS))
 def test_epsilon_at_a_tiny_rate(
     rate: float, sigma: float, steps: int, delta: float, truth: float
 ) -> None:
@@ -136,7 +137,7 @@ def epsilon_of(point: dict[str, float]) -> float:
     return math.inf if found is None else float(found)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4, range(4), quick=1))
 def test_more_is_never_less(seed: int) -> None:
     rng = random.Random(seed)
     point = {
@@ -157,6 +158,7 @@ def test_a_hundred_unlike_laplace_mechanisms_grow_by_next_to_nothing() -> None:
     assert 2.87629 <= float(found) <= 2.8762928426 * (1 + 3e-7)
 
 
+@pytest.mark.slow
 def test_a_sample_without_large_losses_beside_one_that_has_them() -> None:
     """Both are split, and of one nothing is large: it adds next to nothing to the other's ε."""
     rare, other = training(5e-6, 0.5, 469), training(3.7e-7, 1, 31905)

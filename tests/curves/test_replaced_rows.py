@@ -11,6 +11,7 @@ import pytest
 from reference.finite_laws import normal, points, weights, worse
 from scipy.optimize import brentq
 from scipy.stats import binom, hypergeom, norm
+from volume import thinned
 
 from dpcompose.curves.answers import delta_at
 from dpcompose.curves.backends.closed_forms.max_loss import greatest_loss
@@ -153,7 +154,8 @@ def free_bound(weights: np.ndarray, sigma: float, epsilon: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("size", "of", "sigma"), [(100, 1000, 1.0), (10, 10, 1.0), (50, 1000, 2.0), (30, 10, 3.0)]
+    ("size", "of", "sigma"),
+    thinned([(10, 10, 1.0), (50, 1000, 2.0), (30, 10, 3.0), (100, 1000, 1.0)]),
 )
 def test_a_row_drawn_several_times(size: int, of: int, sigma: float) -> None:
     """Above what Gaussian noise attains, whichever the other rows are, and never above the theorem

@@ -72,7 +72,7 @@ NOISE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", NOISE)
 @pytest.mark.parametrize("rate", [F(1, 50), F(7, 10), F(99, 100)])
-@pytest.mark.parametrize("rows", [2, 3])
+@pytest.mark.parametrize("rows", [pytest.param(2, marks=pytest.mark.long), 3])
 def test_noise_has_just_the_loss_of_the_mixtures(kind: str, rate: F, rows: int) -> None:
     law, base = NOISE[kind]
     once = tuple(base(n) for n in range(1, rows + 1))

@@ -274,7 +274,7 @@ FAMILIES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", seeds(6, FAMILIES))
+@pytest.mark.parametrize("family", seeds(4, FAMILIES))
 def test_no_limit_makes_a_bound_of_a_users_rows_jump(family: str) -> None:
     said, rate = FAMILIES[family], "0.01"
     found = [of_user(n, said, rate, 20) for n in (1, 2, 8, 9, 10, 16, 17, 32, 33, 34)]
@@ -300,11 +300,12 @@ def test_rows_of_two_users_are_no_worse_than_as_many_of_anybody() -> None:
 @pytest.mark.slow
 def test_very_many_rows_of_a_user(long: bool) -> None:
     said, found = FAMILIES["gaussian"], []
-    for rows in (500, 1000, 1001, 2000, 10_000)[: 5 if long else 3]:
+    for rows in (1000, 1001, 500, 2000, 10_000)[: 5 if long else 2]:
         found.append(of_user(rows, said, "0.02", 20))
         # Half the square of the mean number drawn is not far off.
         assert found[-1] < 3 * (20 * (rows * 0.02 / 2) ** 2 / 2 + 100)
-    assert found == sorted(found) and found[2] < 1.01 * found[1]
+    assert found[0] <= found[1] < 1.01 * found[0] and found[2:] == sorted(found[2:])
+    assert not long or found[2] <= found[0] <= found[3]
 
 
 # --- so many of them, without replacement ---------------------------------------------------------

@@ -15,6 +15,7 @@ import command
 import pytest
 from conftest import LIBRARY
 from tables import tables
+from volume import rare
 
 from dpcompose.core.numbers.expressions import bounds
 from dpcompose.errors import InvalidSpec
@@ -194,13 +195,25 @@ def judge(name: str, way: str) -> int:
     return judged
 
 
-#: Specs of so many curves that their numbers take seconds each way.
+#: Specs of so many curves that their numbers take seconds each way, of which some will do: the
+#: others hold all ways.
 LARGE = ("noise", "selected")
+FEW_WAYS = ("itself", "a constant with a logarithm", "a product")
 
 
-@pytest.mark.parametrize("way", [*WAYS, "a product"])
+def marks(name: str, way: str) -> list[pytest.MarkDecorator]:
+    if name not in LARGE:
+        return [] if way in FEW_WAYS else [pytest.mark.slow]
+    return [pytest.mark.slow if way in FEW_WAYS else pytest.mark.long]
+
+
 @pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=[pytest.mark.slow] * (each in LARGE)) for each in OWN]
+    ("name", "way"),
+    [
+        pytest.param(name, way, marks=marks(name, way))
+        for name in OWN
+        for way in (*WAYS, "a product")
+    ],
 )
 def test_every_number_counts_by_value(name: str, way: str) -> None:
     judged = judge(name, way)
@@ -223,7 +236,7 @@ def test_weights_of_hypotheses_count_by_value() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(LIBRARY))
+@pytest.mark.parametrize("name", rare(sorted(LIBRARY), 3))
 def test_every_number_of_the_library_counts_by_value(name: str) -> None:
     try:
         known(name)

@@ -46,7 +46,7 @@ VALUES = recipes.load()
 UNASKED = {value["id"] for value in VALUES if value["asked"] == "kept"}
 
 #: More than half a second each.
-SLOW = ("selection/gdp", "risk/advantage-of-dp-sgd", "allocated/")
+SLOW = ("selection/gdp", "risk/advantage-of-dp-sgd", "allocated/", "trees/steps-1000-restarted")
 values = pytest.mark.parametrize(
     "value",
     [

@@ -333,7 +333,7 @@ def browsed(file: Path, *flags: str) -> subprocess.CompletedProcess[str]:
         [str(_CHROMIUM), *each, file.as_uri()],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )
 

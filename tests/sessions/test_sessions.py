@@ -126,7 +126,9 @@ for each in sorted(HERE.glob("*.session")):
     above, *others = sessions_of(each)
     with_git = any("git init" in head for head, _ in above)  # many processes for each session
     for number, session in enumerate(others, 1):
-        marks = [pytest.mark.slow] if with_git and number > 1 else []
+        # Of sessions without git every second one is among the quick tests.
+        slow = number > 1 if with_git else number % 2 == 0
+        marks = [pytest.mark.slow] if slow else []
         name = f"{each.stem}: {session[0][0][4:]}"
         CASES.append(pytest.param(each, number, id=name, marks=marks))
 

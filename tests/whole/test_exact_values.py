@@ -70,6 +70,7 @@ def test_copies_cost_as_often(case: str) -> None:
     assert bound(datasets, several, protect) == pytest.approx(3 * value(expected), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_copies_of_several_rows_through_a_sample_cost_as_often() -> None:
     protects = ["{relation: unbounded, distance: 3}", "{relation: bounded, distance: 2}"]
     of_ten = f"{OF_TEN}\n{made('{kind: sample, size: 2, of: 10}', name='s')}"

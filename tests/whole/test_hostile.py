@@ -187,7 +187,7 @@ def test_names_never_act_on_a_terminal(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 from asked import written
+from volume import thinned
 
 from dpcompose.pipeline import analyze
 from dpcompose.render import renderer
@@ -15,7 +16,7 @@ from dpcompose.render.layout import Style
 from dpcompose.report import Report
 
 MANY = 1_000_000_000
-MOST_SECONDS = 15  # of the processor
+MOST_SECONDS = 60  # of the processor, on a machine that may be busy
 LAPLACE = "mechanism: laplace, scale: 1, sensitivity: {unbounded: 1, bounded: 1}"
 GAUSSIAN = "mechanism: gaussian, sigma: 2, sensitivity: {unbounded: 1, bounded: 1}"
 PURE = "notion: pure, epsilon: 0.1"
@@ -116,7 +117,9 @@ def test_any_noise(mechanism: str, least: float, most: float) -> None:
 
 
 @pytest.mark.parametrize("kind", ["laplace", "geometric"])
-@pytest.mark.parametrize(("scale", "most"), [("1e-12", 1e12 + 6), ("1e12", 5), ("1e300", 5)])
+@pytest.mark.parametrize(
+    ("scale", "most"), thinned([("1e-12", 1e12 + 6), ("1e12", 5), ("1e300", 5)])
+)
 def test_any_scale_beside_a_gaussian(kind: str, scale: str, most: float) -> None:
     noise = f"reads: r, mechanism: {kind}, scale: {scale}, sensitivity: 1"
     gaussian = "reads: r, mechanism: gaussian, sigma: 1, sensitivity: 1"
@@ -126,7 +129,7 @@ def test_any_scale_beside_a_gaussian(kind: str, scale: str, most: float) -> None
 
 @pytest.mark.parametrize(
     ("alpha", "most"),
-    [("1.0000001", 1.4e8), ("1.000000000000000000000000000001", 1.4e31), ("1e9", 0.1)],
+    thinned([("1e9", 0.1), ("1.0000001", 1.4e8), ("1.000000000000000000000000000001", 1.4e31)]),
 )
 def test_any_order_of_a_renyi_curve(alpha: str, most: float) -> None:
     report = examined(spec(f"reads: r, notion: rdp, points: [[{alpha}, 0.1]]"))

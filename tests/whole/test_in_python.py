@@ -46,6 +46,7 @@ def test_what_there_is_to_use_is_listed() -> None:
         dpcompose.analyse  # noqa: B018
 
 
+@pytest.mark.slow
 def test_the_examples_of_public_functions_are_true() -> None:
     for module, least in ((functions, 8), (dpcompose.report, 6)):
         found = doctest.testmod(module)
@@ -53,6 +54,7 @@ def test_the_examples_of_public_functions_are_true() -> None:
         assert not found.failed
 
 
+@pytest.mark.slow
 def test_a_report_answers_questions_with_floats_that_are_not_below() -> None:
     report = dpcompose.analyze(dpcompose.example("helpdesk-hundred-counts"))
     asked = dpcompose.analyze(

@@ -176,6 +176,7 @@ def test_unlike_values_with_bounds_of_their_own_are_below_either_bound_at_a_delt
     assert found[-1].value < apart[-1].value  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_values_released_alike_cost_as_one_of_them_in_every_notion() -> None:
     read = (laplace("30", 20), stated("1/100"))
     together = result(spec([read] * 3), deltas=("1e-6",))

@@ -567,7 +567,7 @@ def test_runs_are_byte_identical() -> None:
             capture_output=True,
             encoding="utf-8",
             env={**os.environ, "PYTHONHASHSEED": hash_seed},
-            timeout=120,
+            timeout=600,
             check=True,
         )
         assert again.stdout == expected

@@ -33,6 +33,7 @@ def test_copies_are_packed_copy_by_copy() -> None:
     assert not packs({((F(1, 2), 1),): 1}, parts)
 
 
+@pytest.mark.slow
 def test_random_caps_of_a_total_cost_as_first_rows_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

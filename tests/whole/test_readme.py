@@ -125,7 +125,8 @@ def test_the_picture_is_the_report_of_the_spec_in_the_readme(rewriting: bool) ->
 QUICK_START = (
     "python3 -m venv .venv && .venv/bin/pip install . && "
     ".venv/bin/dpcompose analyze specs/paper/ambulances-districts-bounded.yaml",
-    "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && .venv/bin/pytest -n auto",
+    "python3 -m venv .venv && .venv/bin/pip install -e '.[test]' && "
+    ".venv/bin/pytest -n auto -m 'not slow'",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -207,9 +208,22 @@ def _join(one: _Ways, other: _Ways, between: int, most: int) -> _Ways:
 def _no_worse(ways: set[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Returns those ways that leave more steps free, or have a larger sum, than each other one."""
     kept: list[tuple[int, int, int]] = []
+    # Of those kept: the steps free after each, in order, and beside it the sum of the best one
+    # that leaves as many; fewer steps have larger sums.
+    afters: list[int] = []
+    sums: list[int] = []
     for way in sorted(ways, reverse=True):
-        if not any(way[1] <= after and way[2] <= most for _, after, most in kept):
-            kept.append(way)
+        _, after, most = way
+        end = bisect_left(afters, after)
+        if end < len(sums) and sums[end] >= most:
+            continue
+        kept.append(way)
+        if end < len(afters) and afters[end] == after:
+            end += 1
+        begin = end
+        while begin and sums[begin - 1] <= most:
+            begin -= 1
+        afters[begin:end], sums[begin:end] = [after], [most]
     return kept
 
 

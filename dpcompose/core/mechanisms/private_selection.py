@@ -16,7 +16,18 @@ from dpcompose.core.notions.guarantee import Guarantee
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.numbers.form_keys import FormKey, Sort
 from dpcompose.core.theorem import Assumption
-from dpcompose.curves import Curve, Grouped, Points, Renyi, Response, curve_of
+from dpcompose.curves import (
+    Curve,
+    Grouped,
+    Point,
+    Points,
+    Renyi,
+    Response,
+    curve_of,
+    least_route,
+    main_routes,
+    upper_of,
+)
 from dpcompose.curves.families import equal_steps
 from dpcompose.curves.rounding import ZERO, bits_up, exp_up, log1p_up, log_inverse_up, number
 
@@ -262,7 +273,7 @@ def _profile(selected: Selected, run: Curve) -> Curve:
     step = (last if far is None else min(last, far.upper)) / _POINTS
     found: list[tuple[Fraction, Fraction]] = []
     for epsilon in (*(i * step for i in range(_POINTS + 1)), last):
-        delta = _ONE if other is None else other.delta(epsilon=epsilon).upper
+        delta = _ONE if other is None else _delta_of_many(other, epsilon)
         for n, cut in enumerate(cuts[first:], first):
             among = over_runs(_delta(run, epsilon - cut.cost), selected.mean)
             delta = min(delta, among + cut.rest)
@@ -343,6 +354,12 @@ def _in_renyi_terms(selected: Selected, run: Curve) -> Curve | None:
             once = Fraction(divergence) + selected.mean * _delta(run, at)
             found.append((1 + more, poisson_divergence(once, selected.mean, more)))
     return curve_of(Renyi(tuple(found))) if found else None
+
+
+def _delta_of_many(curve: Curve, epsilon: Fraction) -> Fraction:
+    """Returns the least δ of a curve at an ε, one of many that are asked for."""
+    found = upper_of(least_route(main_routes(curve, Point(epsilon=epsilon, many=True)))[1])
+    return _ONE if found is None else found
 
 
 def _delta(run: Curve, epsilon: Fraction) -> Fraction:

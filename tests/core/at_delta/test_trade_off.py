@@ -95,6 +95,7 @@ def responses(epsilons: list[Fraction]) -> tuple[np.ndarray, np.ndarray]:
     return p, q
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=7), st.integers(1, 199))
 def test_different_responses_against_every_outcome(sizes: list[int], rate: int) -> None:
@@ -181,6 +182,7 @@ def test_more_loss_is_more_risk(one_size: int, other: int, percent: int) -> None
         assert less.power(rate) <= more.power(rate) * (1 + Fraction(1, 10**6))
 
 
+@pytest.mark.slow
 def test_hits_grow_with_false_alarms_and_less_and_less() -> None:
     curve = of_patterns((together([gaussian(Fraction(1)), pure(1)]),))
     rates = [Fraction(each, 20) for each in range(1, 20)]
@@ -291,6 +293,7 @@ def test_success_against_gaussian_noise_below_a_sample(sigma: float, rate: float
         assert truth * (1 - 1e-12) <= each <= truth * (1 + 1e-5)
 
 
+@pytest.mark.slow
 def test_success_where_rows_are_replaced_has_no_order() -> None:
     stated = "guarantees: [{notion: pure, epsilon: 1, relation: unbounded}]"
     for baseline, each in zip(BASELINES, success(stated, "0.5", "bounded"), strict=True):

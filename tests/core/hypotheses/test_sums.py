@@ -78,5 +78,5 @@ def test_extreme_losses(log: str) -> None:
 def test_five_thousand_blocks_take_no_time(terms: list[Term], high: int) -> None:
     start = time.process_time()
     sums = subset_sums(terms, 1, high)
-    assert time.process_time() - start < 3  # half a second on an idle machine
+    assert time.process_time() - start < 10  # half a second on an idle machine
     assert 0 < sums.total.low <= sums.total.high <= sums.total.low * NEARLY

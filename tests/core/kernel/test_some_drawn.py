@@ -186,6 +186,7 @@ def test_poisson_sampling_is_cited_for_users() -> None:
     assert solved(mixed, 4, 1, F(2, 5))[1][-1] == "poisson-sample"
 
 
+@pytest.mark.slow
 def test_any_number_of_rows() -> None:
     # Rows that come and go together take one step, however many: with 10^9 of them some are drawn.
     for rows in (50, 1_000, 10**9):

@@ -63,6 +63,7 @@ def placed(*stated: str, protect: str = "unbounded") -> list[Placed]:
     return list(found)
 
 
+@pytest.mark.slow
 def test_a_curve_over_steps_counts_all_steps_of_a_change() -> None:
     # A replaced row is two steps and each of three added rows one: five steps, as of five rows.
     stated = placed(
@@ -367,6 +368,7 @@ def test_steps_are_known_by_the_columns_that_a_relation_keeps() -> None:
         assert needed(keeping, leaf_item(PAIR)) == [(None, 1)]
 
 
+@pytest.mark.slow
 def test_equal_units_count_by_their_number_in_a_curve_over_steps() -> None:
     """(1, 0) and (0.2, 0.1) of one row, for three: no less than what both say of three steps."""
     stated = placed("notion: pure, epsilon: 1", "notion: approx, epsilon: 0.2, delta: 0.1")

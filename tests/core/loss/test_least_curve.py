@@ -66,6 +66,7 @@ def profile(epsilon: float) -> float:
     return height * (math.e - math.exp(epsilon)) / (math.e - math.exp(low))
 
 
+@pytest.mark.slow
 def test_pure_and_gaussian() -> None:
     (curve,) = [least_curve([curve_of(Response(F(1))), curve_of(None, F(1, 4))])]
     assert curve is not None and curve.part is not None

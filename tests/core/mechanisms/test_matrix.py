@@ -105,6 +105,7 @@ def test_every_step_is_exact(steps: int) -> None:
     assert squares_in_tree(steps, steps, 1, 1) == sum(n * size**2 for n, size in nodes)
 
 
+@pytest.mark.slow
 def test_more_of_anything_costs_no_less() -> None:
     draw = random.Random(45)
     for _ in range(60):

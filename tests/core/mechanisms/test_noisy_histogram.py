@@ -296,7 +296,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("law", "scale", "threshold", "keys"), CASES)
+@pytest.mark.parametrize(("law", "scale", "threshold", "keys"), thinned(CASES))
 @pytest.mark.parametrize("replaced", [False, True])
 def test_the_curve_is_the_exact_worst_case(
     law: str, scale: int, threshold: str | int, keys: int, replaced: bool
@@ -344,6 +344,7 @@ def test_exact_values_of_the_contract() -> None:
     assert float(plain.delta(epsilon=1).upper) == pytest.approx(1.7546333319e-8, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_a_larger_parameter_moves_the_bound_one_way() -> None:
     """Random pairs: more noise, a higher threshold or fewer keys never cost more."""
     draw = random.Random(45)
@@ -371,6 +372,7 @@ def test_a_larger_parameter_moves_the_bound_one_way() -> None:
             assert ends[1] is not None and ends[1].upper <= ends[0].upper
 
 
+@pytest.mark.slow
 def test_many_keys_keep_to_the_product() -> None:
     """Beyond the numbers of keys that are told apart the rest is bounded, never left out."""
     for replaced in (False, True):
@@ -383,6 +385,7 @@ def test_many_keys_keep_to_the_product() -> None:
             assert found <= rough.delta(epsilon=epsilon).upper * (1 + F(1, 10**9))
 
 
+@pytest.mark.slow
 def test_rows_replaced_are_less_than_two_steps() -> None:
     more = f"{STATED}, scale: 2, threshold: 30"
     replaced = epsilons(f"{more}, relation: unbounded", "bounded")

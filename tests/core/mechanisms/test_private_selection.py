@@ -63,6 +63,7 @@ def test_the_best_of_pure_runs(runs: str, epsilon: float) -> None:
     assert float(found) == pytest.approx(epsilon, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_an_approximate_run() -> None:
     found = dpcompose.analyze(
         best_of("{notion: approx, epsilon: 1, delta: 1e-6}", "{geometric: 10}")

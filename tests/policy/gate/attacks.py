@@ -46,7 +46,7 @@ def git(*arguments: str, folder: Path | str = ".", code: int | None = 0) -> Done
     local = ["-c", "protocol.file.allow=always"]
     done = subprocess.run(
         ["git", *identity, *local, *arguments],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=300,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert code is None or done.returncode == code, done.stderr
     return done
@@ -66,7 +66,7 @@ def call(*arguments: str, folder: Path | str = ".", **environment: str) -> Done:
     done = subprocess.run(
         [sys.executable, "-m", "dpcompose", *arguments],
         cwd=folder, capture_output=True, encoding="utf-8", errors="surrogateescape",
-        env={**os.environ, **environment}, timeout=300, check=False,
+        env={**os.environ, **environment}, timeout=600, check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     return done

@@ -41,7 +41,7 @@ def step(number: int, folder: Path, temp: Path, **inputs: str) -> Done:
         environment[name] = inputs.pop(name, known)
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps()[number]["run"]],
-        env=environment | inputs, cwd=folder, capture_output=True, text=True, timeout=120,
+        env=environment | inputs, cwd=folder, capture_output=True, text=True, timeout=600,
         check=False,
     )  # fmt: skip
 

@@ -49,7 +49,7 @@ def run(folder: Path, temp: Path, program: str, **more: str) -> Done:
     [script] = JOB["script"]
     return subprocess.run(
         ["sh", "-c", script], env=environment | more, cwd=folder, capture_output=True, text=True,
-        timeout=120, check=False,
+        timeout=600, check=False,
     )  # fmt: skip
 
 

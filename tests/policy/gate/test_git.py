@@ -413,6 +413,6 @@ def test_one_process_reads_all_files(root: Path, monkeypatch: pytest.MonkeyPatch
 def test_nobody_waits_for_git_after_an_interrupted_comparison(root: Path) -> None:
     done = subprocess.run(
         f"{os.sys.executable} -m dpcompose diff --against base specs --format json | head -c 1",  # type: ignore[attr-defined]
-        shell=True, capture_output=True, timeout=60, check=False,
+        shell=True, capture_output=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.stdout == b"{" and b"Traceback" not in done.stderr

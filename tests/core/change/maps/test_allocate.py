@@ -51,6 +51,7 @@ def test_two_steps_of_the_contract() -> None:
         assert truth <= found <= truth * (1 + 1e-4)
 
 
+@pytest.mark.slow
 def test_epochs_and_all_that_reads_a_step() -> None:
     at = "{delta: 1e-6}"
     fresh, same = (
@@ -69,6 +70,7 @@ def test_epochs_and_all_that_reads_a_step() -> None:
     assert both == pytest.approx(float(joint.epsilon(delta="1e-6") or 0), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_other_mechanisms_are_as_if_the_step_were_known() -> None:
     for mechanism in ("notion: pure, epsilon: 1", "mechanism: laplace, scale: 1, sensitivity: 1"):
         assert bound(bins(mechanism, "steps: 100, epochs: 3")) == 3
@@ -265,6 +267,7 @@ def test_a_replaced_row_of_two_steps_is_printed_with_its_lower_bound() -> None:
     assert float(near.at_delta[0].value) == pytest.approx(float(one))
 
 
+@pytest.mark.slow
 def test_replaced_rows_fall_with_the_steps_and_compose_over_epochs() -> None:
     at = "{delta: [1e-6, 0.1]}"
     found = [values(replaced(steps, at)) for steps in (1, 2, 3, 4, 50)]

@@ -168,6 +168,7 @@ def test_pure_losses_with_replacement() -> None:
     assert dpcompose.analyze(pairs).status == "ok"
 
 
+@pytest.mark.slow
 def test_draws_compose() -> None:
     keys, many = "poisson: 1/100, at_most: 760, of: 60000", ", count: 300"
     mechanism = f"mechanism: gaussian, sigma: 1, sensitivity: 1{many}"
@@ -177,6 +178,7 @@ def test_draws_compose() -> None:
     assert plain < cut < plain * F(1001, 1000)
 
 
+@pytest.mark.slow
 def test_several_rows_are_a_path() -> None:
     keys = "poisson: 1/4, at_most: 2, of: 5"
     one, two = (
