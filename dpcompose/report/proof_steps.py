@@ -13,6 +13,8 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Literal
 
+from dpcompose.core.change.maps.allocate import Allocate
+from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.loss.algebras import Survival
 from dpcompose.core.loss.cost import needed
@@ -253,6 +255,8 @@ class _Builder:
         if role is Role.CONVERSION:
             source = next((_notion_of(each, step, notion) for each in _premises(step)), Notion.PURE)
             return reading(source, notion)
+        if role in (Role.SAMPLE, Role.DRAWN_AGAIN):
+            role = _of_sample(step, role)
         if step.at is not None and role in (Role.WORST_BLOCK, Role.TWO_BLOCKS, Role.GENERAL):
             role = self._of_blocks(step, role)
         try:
@@ -562,6 +566,21 @@ def _notion_of(premise: Loss, step: Inference, notion: Notion) -> Notion:
     if own is not None:
         return own
     return Notion.PURE if step.role is Role.CONVERSION else notion
+
+
+def _of_sample(step: Inference, role: Role) -> Role:
+    """Returns the role of the theorem of a sample, by how it is drawn."""
+    edge = None if step.at is None else step.at[0].edge
+    sample = None if edge is None else edge.made_by
+    if isinstance(sample, Allocate):
+        return Role.ALLOCATED
+    if not isinstance(sample, Sample):
+        return role
+    if sample.at_most is not None:
+        return Role.CUT_OFF
+    if sample.size is not None:
+        return Role.DRAWN_AGAIN if sample.replacement else Role.SAMPLE_OF_SIZE
+    return Role.SAMPLE
 
 
 def _kind(step: Inference) -> StepKind:

@@ -350,8 +350,8 @@ def test_of_a_sample_of_one_size(rows: int, size: int, of: int, said: Said) -> N
         truth = of_one_size(rows, size, of, said, epsilon)
         assert truth - 1e-9 <= told(found) <= truth * (1 + 3e-4) + 1e-9
     bound = report.bound
-    assert bound is not None and report.theorem is not None
-    assert report.theorem == "sample-without-replacement"
+    assert bound is not None and report.proof is not None
+    assert report.proof.of_bound[0] == "sample-without-replacement"
     at = float(bound.value)
     assert of_one_size(rows, size, of, said, at) <= float(bound.delta or 0) + 1e-9
     if not said[1]:

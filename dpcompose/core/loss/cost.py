@@ -177,8 +177,9 @@ def least_amount(placed: Sequence[Placed], state: State, target: Notion) -> Amou
         found.append(amount_by(placed, state, target, usable))
     drawn = [each for each in placed if each.usable]
     for mechanism, shift in shifts(drawn, state):
-        by = tuple(each for each in drawn if each.statement.guarantee.noise == mechanism)
-        found.append(of_noise(mechanism, shift, target, Charged(by, state)))
+        noisy = [each for each in drawn if each.statement.guarantee.noise is not None]
+        by = [each for each in noisy if each.statement.guarantee.noise == mechanism] or noisy
+        found.append(of_noise(mechanism, shift, target, Charged(tuple(by), state)))
     if target in (Notion.ZCDP, Notion.GDP):
         for each, count in pure_paths(drawn, state):
             epsilon = each.statement.guarantee.value

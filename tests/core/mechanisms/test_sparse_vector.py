@@ -99,4 +99,4 @@ def test_it_costs_what_pure_dp_costs(protect: str, more: str, budget: str) -> No
 
 def test_values_of_the_answers_above_are_added() -> None:
     text = spec(f"{STATED}, value_epsilon: 1/10")
-    assert bound(text) == F(3, 2) and report(text).theorem == "V.3"
+    assert bound(text) == F(3, 2) and report(text).theorem == "sparse-vector"
