@@ -83,8 +83,8 @@ def _add(node: DbtNode, dialect: str, found: Project) -> None:
     model = SqlModel(node.name, None, node.file, node.kind, dialect, key=(DBT, node.name), dbt=True)
     model.schema, model.own_output, model.tests = DBT, node.own_output, node.tests
     model.readers = list(dict.fromkeys(node.readers))
-    released = found.answers.of("released", node.name)
-    model.released = node.released if released is None else released
+    model.released = found.answers.of("released", node.name)
+    model.released = node.released if model.released is None else model.released
     model.public = node.kind == "seed" or bool(found.answers.of("public", node.name))
     found.models.append(model)
     if model.public:

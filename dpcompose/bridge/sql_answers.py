@@ -14,6 +14,8 @@ KEYS = (
     "public unique max_rows max_rows_per_unit releases max_groups groups bounds noise never_empty "
     "released"
 ).split()
+#: What is answered of tables.
+OF_TABLES = ("public", "unique", "max_rows", "max_rows_per_unit")
 
 
 class Answers:

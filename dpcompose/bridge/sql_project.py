@@ -12,9 +12,10 @@ from sqlglot import exp
 from dpcompose.bridge import dbt, sql
 from dpcompose.bridge.bigquery import claim, release_policies, unit_column
 from dpcompose.bridge.open_spec import OpenSpec
-from dpcompose.bridge.relations import TEST, Project, SqlModel, Standing, World
-from dpcompose.bridge.sql import aggregate_of, release_aggregates, release_budget
-from dpcompose.bridge.sql_answers import Answers
+from dpcompose.bridge.queries import Reader
+from dpcompose.bridge.relations import TEST, Project, SqlModel, World, key_of, parts_of
+from dpcompose.bridge.sql import aggregate_of, is_released, release_aggregates, release_budget
+from dpcompose.bridge.sql_answers import OF_TABLES, Answers
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.errors import nearest, quoted
 from dpcompose.spec.reading import OPEN as TODO
@@ -82,13 +83,16 @@ def write(
             refusals.append(
                 Unconvertible("--only", says, f"did you mean {near}?" if near else None)
             )
+    for model in project.models:
+        if model.released is None:
+            model.released = project.answers.of("released", model.name)
     written_twice = Counter(each.key for each in project.models if each.key)
     for model in project.models:
         if written_twice[model.key] > 1 and not model.inserted:
             says = f"{model.name} is written twice: which rows a reader sees is not known"
             refusals.append(Unconvertible(model.where(model.query), says))
-        for table in () if model.query is None else model.query.find_all(exp.Table):
-            other = world.model_of(tuple(each.name for each in table.parts))
+        for table in model.tables():
+            other = world.model_of(parts_of(table))
             if other is not None and other is not model and model.name not in other.readers:
                 other.readers.append(model.name)
     for model in project.models:
@@ -141,24 +145,16 @@ def write(
 def _ambiguous(project: Project, world: World) -> list[Unconvertible]:
     """Returns what is wrong with answers that several tables of one name would share."""
     found: dict[str, set[str]] = {}
-    for model in project.models:
-        for each in () if model.query is None else model.query.find_all(exp.Table):
-            parts = tuple(one.name for one in each.parts)
-            if len(parts) > 1 and world.model_of(parts) is None:
-                found.setdefault(parts[-1], set()).add(".".join(parts[-2:]))
-    return [
-        Unconvertible(
-            "",
-            f"the answers of {quoted(plain)} fit {' and '.join(sorted(names))}",
-            "name the schema",
-        )
-        for plain, names in found.items()
-        if len(names) > 1
-        and any(
-            project.answers.of(key, plain) is not None
-            for key in ("public", "unique", "max_rows", "max_rows_per_unit")
-        )
-    ]
+    for parts in (parts_of(each) for model in project.models for each in model.tables()):
+        if len(parts) > 1 and world.model_of(parts) is None:
+            found.setdefault(parts[-1], set()).add(".".join(parts[-2:]))
+    refusals = []
+    for plain, names in found.items():
+        answers = (project.answers.of(key, plain) for key in OF_TABLES)
+        if len(names) > 1 and any(each is not None for each in answers):
+            says = f"the answers of {quoted(plain)} fit {' and '.join(sorted(names))}"
+            refusals.append(Unconvertible("", says, "name the schema"))
+    return refusals
 
 
 def _relations(project: Project) -> set[str]:
@@ -184,45 +180,40 @@ def find_unit(world: World, models: Iterable[SqlModel], project: Project) -> Non
     """Notes the one column that is the privacy unit in all tables. Raises Unconvertible where two
     queries have different ones."""
     said: dict[str, tuple[str, str]] = {}
-    base = Standing(
-        SqlModel("", None, "", dialect=next((each.dialect for each in project.models), "")), "", {}
-    )
+    dialect = next((each.dialect for each in project.models), "")
 
     def say(names: Iterable[str], shown: str, where: str) -> None:
         """Notes a unit by its name in the tables, and where it is said."""
         for each in sorted(names):
-            same = world.key(shown, base) == each
-            said.setdefault(each, (shown if same else each, where))
+            said.setdefault(each, (shown if key_of(shown, dialect) == each else each, where))
 
     if project.answers.unit is not None:
-        say([world.key(project.answers.unit, base)], project.answers.unit, "the answers")
+        unit = project.answers.unit
+        say([key_of(unit, dialect)], unit, "the answers")
     for model in models:
         for select in () if model.query is None else model.query.find_all(exp.Select):
-            clause = model.clauses.get(select.expressions[0].name if select.expressions else "")
+            clause = model.clause_of(select)
             column = None if clause is None else unit_column(clause)
-            if clause is not None and column is not None:
-                roots = world.roots_of(column, select, world.context_of(model, select))
-                say(roots, column.name, f"{model.file}:{model.first + clause.line - 1}")
+            if column is not None:
+                reader = Reader(world, model, model.name).at(select)
+                names = reader.origins_of(column, select)
+                say(names, column.name, f"{model.file}:{model.first + clause.line - 1}")
     for policy in project.policies:
-        column_name = str(policy.item.get("privacy_unit_column", ""))
-        found = world.models.get(policy.view)
-        key = world.key(column_name, base)
+        shown = str(policy.item.get("privacy_unit_column", ""))
+        found, key = world.models.get(policy.view), key_of(shown, dialect)
         if found is not None and found.query is not None:
-            say(
-                world.roots_in(found.query, Standing(found, found.name, {}), key),
-                column_name,
-                policy.where,
-            )
-        elif column_name:
-            say([key], column_name, policy.where)
+            inner = Reader(world, found, found.name).shown_origins(key, found.query)
+            say(inner, shown, policy.where)
+        elif shown:
+            say([key], shown, policy.where)
     for budget in project.budgets:
-        say([world.key(budget.unit, base)] if budget.unit else [], budget.unit, budget.where)
+        say([key_of(budget.unit, dialect)] if budget.unit else [], budget.unit, budget.where)
     if len(said) > 1:
-        (one, first), (two, second) = [(shown, where) for shown, where in said.values()][:2]
+        (one, first), (two, second), *_ = said.values()
         says = f"the privacy unit is {quoted(two)} here and {quoted(one)} at {first}"
         raise Unconvertible(second, says, "one spec has one unit: --only makes two specs")
-    for key, (shown, _) in said.items():
-        world.unit, world.shown_unit = key, shown
+    for name, (shown, _) in said.items():
+        world.unit, world.shown_unit = name, shown
 
 
 def _release(world: World, model: SqlModel) -> Counter[int]:
@@ -236,29 +227,24 @@ def _release(world: World, model: SqlModel) -> Counter[int]:
         world.notes.append(f"{model.error}; the model is not counted")
         return Counter()
     world.drawn = Counter()
-    context = Standing(model, model.name, {})
-    found = aggregate_of(world, query, context)
+    reader = Reader(world, model, model.name)
+    found = aggregate_of(reader, query)
     if found is not None:
-        if model.dbt and not model.released and world.answers.of("noise", model.name) is None:
-            select = found[0]
-            titles = ", ".join(
-                each.alias_or_name for each in select.expressions if each.find(exp.AggFunc)
-            )
-            world.exact[model.name] = (
-                f"{model.where(query)}: {model.name} ({titles}) is exact and not counted; "
-                "published, it has no guarantee"
-            )
-            world.notes.append(world.exact[model.name])
-            return Counter()
-        release_aggregates(world, model, *found)
-        return world.drawn
+        if is_released(model) or world.answers.of("noise", model.name) is not None:
+            release_aggregates(found)
+            return world.drawn
+        shown = (each for each in found.query.expressions if each.find(exp.AggFunc))
+        titles = ", ".join(each.alias_or_name for each in shown)
+        says = f"{model.name} ({titles}) is exact and not counted; published, it has no guarantee"
+        world.exact[model.name] = f"{model.where(query)}: {says}"
+        world.notes.append(world.exact[model.name])
+        return Counter()
     if model.dbt and not model.released and not world.draws_others(model):
         return Counter()
-    rows = world.read_model(model)
-    drawn = world.draws_of(model)
+    rows = reader.read_model(model)
     if rows.private and (model.kind == "query" or model.released):
-        world.refuse(context, query, "rows of people are shown as they are: nothing bounds that")
-    return drawn
+        reader.refuse(query, "rows of people are shown as they are: nothing bounds that")
+    return world.draws_of(model)
 
 
 def _count(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
@@ -347,10 +333,7 @@ def _known_reads(world: World, model: SqlModel, above: tuple[SqlModel, ...] = ()
     for reader in world.models.values():
         if reader.query is None or reader is model or reader in above or reader.public:
             continue
-        times = sum(
-            world.model_of(tuple(one.name for one in each.parts)) is model
-            for each in reader.query.find_all(exp.Table)
-        )
+        times = sum(world.model_of(parts_of(each)) is model for each in reader.tables())
         given = int(world.answers.of("releases", reader.name) or 0)
         if times and reader.kind in ("view", "ephemeral"):
             total += times * max(given, _known_reads(world, reader, (*above, model)))
