@@ -16,8 +16,10 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dpcompose.bridge.open_spec import Value
-from dpcompose.bridge.queries import CLAIMED, PUBLIC_GROUPS, Reader, draw
 from dpcompose.bridge.relations import SqlModel, SqlRows, World
+from dpcompose.bridge.sql_clauses import steps_of_where
+from dpcompose.bridge.sql_joins import read_from
+from dpcompose.bridge.sql_reader import CLAIMED, PUBLIC_GROUPS, Reader, draw
 from dpcompose.bridge.values import Item, Unconvertible, from_json
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import quoted
@@ -177,11 +179,11 @@ def claim(reader: Reader, query: exp.Select) -> SqlRows:
         refuse("AGGREGATION_THRESHOLD gives exact answers above a threshold: nothing bounds them")
     public = "PUBLIC_GROUPS" in options.get("group_selection_strategy", "").upper()
     reader = replace(reader, claimed=PUBLIC_GROUPS if public else CLAIMED)
-    found, conditions = reader.sources(query)
+    found, conditions = read_from(reader, query)
     if not found.private:
         refuse("the clause reads no private rows", "is a table answered `public` that is not?")
     reader.no_rest(query, more="limit offset")  # of the noisy rows
-    found = reader.after(reader.where(conditions, found), found)
+    found = reader.after(steps_of_where(reader, conditions, found), found)
     rest = (query.args.get(word) for word in ("group", "having", "qualify", "order"))
     for each in (*query.expressions[1:], *rest):
         if each is not None:

@@ -1,7 +1,7 @@
 """What is known of the rows that SQL gives, of the queries of a project, and of the spec they make.
 
 A query that looks at one row alone is a map; one that looks at several rows of one unit is a root
-of its own; one that mixes units is refused. Nothing is run. `queries` reads the trees of queries.
+of its own; one that mixes units is refused. Nothing is run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dpcompose.bridge.values import Unconvertible
 from dpcompose.spec.reading import OPEN as TODO
 
 if TYPE_CHECKING:
-    from dpcompose.bridge.queries import Reader
+    from dpcompose.bridge.sql_reader import Reader
 
 #: The schemas by which models and sources of dbt are named in its queries.
 DBT, SOURCE = "dbt", "dbt_source"
@@ -240,20 +240,21 @@ def key_of(name: exp.Identifier | str, dialect: str) -> str:
 class World:
     """All relations of a project, and the spec that is made of them.
 
-    `claim`: what makes a mechanism of a query that an engine answers with noise. `policies`: the
-    views whose policies charge for what is asked of them. `unit`: the column of the privacy unit,
-    as engines compare names; `shown_unit`: as it is written. `draws`: the mechanisms; `drawn`: how
-    often each is drawn by what is being read; `notes`: what is not counted; `people`: the tables of
-    people by their datasets; `samples`: the models that draw the rows of datasets; `exact`: the
-    notes on models whose exact aggregates are not counted; `seen`: the numbers of queries that were
-    read.
+    `policies`: the views whose policies charge for what is asked of them. `read`: what reads a
+    query; `claim`: one that an engine answers with noise, as a mechanism. `unit`: the column of the
+    privacy unit, as engines compare names; `shown_unit`: as it is written. `draws`: the mechanisms;
+    `drawn`: how often each is drawn by what is being read; `notes`: what is not counted; `people`:
+    the tables of people by their datasets; `samples`: the models that draw the rows of datasets;
+    `exact`: the notes on models whose exact aggregates are not counted; `seen`: the numbers of
+    queries that were read.
     """
 
     spec: OpenSpec
     answers: Answers
     models: Mapping[tuple[str, ...], SqlModel]
-    claim: Callable[[Reader, exp.Select], SqlRows]
     policies: Mapping[tuple[str, ...], Any]
+    read: Callable[[Reader, exp.Expr], SqlRows]
+    claim: Callable[[Reader, exp.Select], SqlRows]
     unit: str | None = None
     shown_unit: str = TODO
     draws: list[Draw] = field(default_factory=list)

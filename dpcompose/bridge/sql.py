@@ -20,8 +20,11 @@ from sqlglot.tokenizer_core import TokenType
 
 from dpcompose.bridge.bigquery import Clause, Policy, cut, policies_in, view_of
 from dpcompose.bridge.open_spec import Value
-from dpcompose.bridge.queries import ONE_ROW, Reader, Step, draw, is_aggregate
 from dpcompose.bridge.relations import Project, SqlModel, World
+from dpcompose.bridge.sql_clauses import keys_of, steps_of_where
+from dpcompose.bridge.sql_joins import read_from
+from dpcompose.bridge.sql_queries import read_public
+from dpcompose.bridge.sql_reader import ONE_ROW, Reader, Step, draw, is_aggregate
 from dpcompose.bridge.values import Item, Unconvertible, exact, from_json
 from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.core.numbers.expressions import MAX_EXPONENT, MAX_LENGTH, NUMBER, ExpressionError
@@ -274,13 +277,13 @@ def _presto(node: exp.Expr) -> bool:
 def release_aggregates(found: Aggregate) -> None:
     """Makes a mechanism of each aggregate of a query. Raises Unconvertible."""
     query, reader, names = found
-    rows, conditions = reader.sources(query)
+    rows, conditions = read_from(reader, query)
     if not rows.private:
-        reader.read_public(query)
+        read_public(reader, query)
         return
     reader.no_rest(query, less="qualify distinct")
-    steps = reader.where(conditions, rows)
-    keys = reader.keys(query)
+    steps = steps_of_where(reader, conditions, rows)
+    keys = keys_of(reader, query)
     steps += _having_and_order(reader, query)
     if reader.model.dialect not in ONE_ROW and any(each.find(exp.Anonymous) for each in keys):
         ask = "how many rows does a function of GROUP BY make of one?"

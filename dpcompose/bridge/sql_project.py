@@ -10,12 +10,14 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from dpcompose.bridge import dbt, sql
-from dpcompose.bridge.bigquery import claim, release_policies, unit_column
+from dpcompose.bridge.bigquery import claim, release_policies
 from dpcompose.bridge.open_spec import OpenSpec
-from dpcompose.bridge.queries import Reader
-from dpcompose.bridge.relations import TEST, Project, SqlModel, World, key_of, parts_of
+from dpcompose.bridge.relations import TEST, Project, SqlModel, World, parts_of
 from dpcompose.bridge.sql import aggregate_of, is_released, release_aggregates, release_budget
 from dpcompose.bridge.sql_answers import OF_TABLES, Answers
+from dpcompose.bridge.sql_queries import read_query
+from dpcompose.bridge.sql_reader import Reader
+from dpcompose.bridge.sql_units import find_unit
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.errors import nearest, quoted
 from dpcompose.spec.reading import OPEN as TODO
@@ -72,7 +74,7 @@ def write(
     spec = OpenSpec(unit_from="all rows of one unit are added or removed")
     models = {each.key: each for each in project.models if each.key}
     policies = {each.view: each for each in project.policies}
-    world = World(spec, project.answers, models, claim, policies)
+    world = World(spec, project.answers, models, policies, read_query, claim)
     refusals = list(project.refusals)
     wanted = [each for each in project.models if not only or each.name in only]
     known = {each.name for each in project.models}
@@ -174,46 +176,6 @@ def _relations(project: Project) -> set[str]:
     for budget in project.budgets:
         found |= set(budget.tables)
     return found
-
-
-def find_unit(world: World, models: Iterable[SqlModel], project: Project) -> None:
-    """Notes the one column that is the privacy unit in all tables. Raises Unconvertible where two
-    queries have different ones."""
-    said: dict[str, tuple[str, str]] = {}
-    dialect = next((each.dialect for each in project.models), "")
-
-    def say(names: Iterable[str], shown: str, where: str) -> None:
-        """Notes a unit by its name in the tables, and where it is said."""
-        for each in sorted(names):
-            said.setdefault(each, (shown if key_of(shown, dialect) == each else each, where))
-
-    if project.answers.unit is not None:
-        unit = project.answers.unit
-        say([key_of(unit, dialect)], unit, "the answers")
-    for model in models:
-        for select in () if model.query is None else model.query.find_all(exp.Select):
-            clause = model.clause_of(select)
-            column = None if clause is None else unit_column(clause)
-            if column is not None:
-                reader = Reader(world, model, model.name).at(select)
-                names = reader.origins_of(column, select)
-                say(names, column.name, f"{model.file}:{model.first + clause.line - 1}")
-    for policy in project.policies:
-        shown = str(policy.item.get("privacy_unit_column", ""))
-        found, key = world.models.get(policy.view), key_of(shown, dialect)
-        if found is not None and found.query is not None:
-            inner = Reader(world, found, found.name).shown_origins(key, found.query)
-            say(inner, shown, policy.where)
-        elif shown:
-            say([key], shown, policy.where)
-    for budget in project.budgets:
-        say([key_of(budget.unit, dialect)] if budget.unit else [], budget.unit, budget.where)
-    if len(said) > 1:
-        (one, first), (two, second), *_ = said.values()
-        says = f"the privacy unit is {quoted(two)} here and {quoted(one)} at {first}"
-        raise Unconvertible(second, says, "one spec has one unit: --only makes two specs")
-    for name, (shown, _) in said.items():
-        world.unit, world.shown_unit = name, shown
 
 
 def _release(world: World, model: SqlModel) -> Counter[int]:
