@@ -32,8 +32,10 @@ _OPTIONS = (
     "epsilon delta kappa k_threshold privacy_unit_column max_groups_contributed "
     "max_rows_contributed group_selection_strategy min_privacy_units_per_group"
 ).split()
-#: Options that bound in how much of a query one unit is.
-_BOUNDS_OF_UNITS = ("max_groups_contributed", "max_rows_contributed")
+#: Options that bound in how much of a query one unit is. NULL for any of them disables bounding
+#: across groups, and the claim is then for (unit, group) alone (GoogleSQL's
+#: `anonymization_rewriter.cc`, step 4).
+_BOUNDS_OF_UNITS = ("max_groups_contributed", "max_rows_contributed", "kappa")
 #: From this ε on the engine adds no noise.
 _NO_NOISE = 10**15
 
@@ -263,7 +265,8 @@ def _split_of(query: exp.Select, epsilon: Fraction) -> str:
         for each in found
     )
     share = epsilon / (number + 1)
-    says = f"the engine splits ε over {number} aggregates and a hidden count of units, {share} each"
+    several = "one aggregate" if number == 1 else f"{number} aggregates"
+    says = f"the engine splits ε over {several} and a hidden count of units, {share} each"
     return f"{says}, half of it for bounds that it chooses"
 
 

@@ -6,10 +6,12 @@ of its own; one that mixes units is refused. Nothing is run.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect, NormalizationStrategy
@@ -22,6 +24,11 @@ from dpcompose.spec.reading import OPEN as TODO
 if TYPE_CHECKING:
     from dpcompose.bridge.sql_reader import Reader
 
+T = TypeVar("T")
+#: A query has so many columns at most where their order matters.
+MOST_COLUMNS = 10_000
+#: Seconds of a processor that a project may take.
+MOST_SECONDS = 60
 #: The schemas by which models and sources of dbt are named in its queries.
 DBT, SOURCE = "dbt", "dbt_source"
 #: How readers are called that are tests.
@@ -87,6 +94,9 @@ class SqlRows:
     nullable: bool = False
     policies: frozenset[str] = frozenset()
     mixed: bool = False
+    _found: dict[str, tuple[bool, Lineage]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def private(self) -> bool:
@@ -98,7 +108,7 @@ class SqlRows:
         """Returns the columns that are all those of a relation."""
         return [each for each in self.columns if isinstance(each, Star)]
 
-    @property
+    @cached_property
     def is_open(self) -> bool:
         """Returns whether there may be columns whose names are not known."""
         return bool(self.open) or any(each.rows.is_open for each in self.stars)
@@ -110,8 +120,10 @@ class SqlRows:
 
     def find(self, name: str) -> tuple[bool, Lineage]:
         """Returns whether the relation surely has a column, and where that comes from."""
-        there, found = self._find(name)
-        return there, None if self.nullable else found
+        if name not in self._found:
+            there, found = self._find(name)
+            self._found[name] = there, None if self.nullable else found
+        return self._found[name]
 
     def _find(self, name: str) -> tuple[bool, Lineage]:
         """Does the same for rows of which no join has left out columns."""
@@ -136,13 +148,18 @@ class SqlRows:
         return False, None
 
     def listed(self) -> list[Column] | None:
-        """Returns all columns in their order, None where they are not known."""
-        if self.is_open:
-            return None
+        """Returns all columns in their order, None where they are not known, or too many."""
+        return None if self.is_open else self._listed
+
+    @cached_property
+    def _listed(self) -> list[Column] | None:
+        """All columns in their order, of rows whose columns are known."""
         found: list[Column] = []
         for each in self.columns:
-            within = each.rows.listed() or () if isinstance(each, Star) else (each,)
+            within = each.rows.listed() if isinstance(each, Star) else [each]
             less = each.less if isinstance(each, Star) else ()
+            if within is None or len(found) + len(within) > MOST_COLUMNS:
+                return None
             found += [one for one in within if one.name not in less]
         return [Column(each.name, None) for each in found] if self.nullable else found
 
@@ -153,8 +170,10 @@ class SqlModel:
 
     `kind`: how it is stored, in dbt's words; `query` where it is run by itself. `clauses`: what was
     cut out of it, by the name of its marker column. `key`: how others refer to it. `first`: the
-    line of the file on which the text of the query begins. `own_output`: whether it reads what it
-    wrote before.
+    line of the file on which the text of the query begins. `readers`: the names of what reads it;
+    `read_by`: how often other models name it; `reads`: how often it is read at least.
+    `draws_noise`: whether it holds a query with a clause, its own or that of an ephemeral model
+    that it reads. `own_output`: whether it reads what it wrote before.
     """
 
     name: str
@@ -173,6 +192,9 @@ class SqlModel:
     error: Unconvertible | None = None
     inserted: bool = False
     readers: list[str] = field(default_factory=list)
+    read_by: Counter[SqlModel] = field(default_factory=Counter)
+    reads: int = 0
+    draws_noise: bool = False
     own_output: bool = False
 
     def where(self, node: exp.Expr | None = None) -> str:
@@ -206,6 +228,12 @@ class Project:
     refusals: list[Unconvertible] = field(default_factory=list)
     macros: dict[str, str] = field(default_factory=dict)
     dialect: str = ""
+    _end: float = field(default_factory=lambda: time.process_time() + MOST_SECONDS)
+
+    def within_time(self) -> None:
+        """Raises TimeoutError where the project has taken more than `MOST_SECONDS`."""
+        if time.process_time() > self._end:
+            raise TimeoutError(f"the project takes more than {MOST_SECONDS} seconds")
 
 
 class Draw(NamedTuple):
@@ -246,7 +274,8 @@ class World:
     `drawn`: how often each is drawn by what is being read; `notes`: what is not counted; `people`:
     the tables of people by their datasets; `samples`: the models that draw the rows of datasets;
     `exact`: the notes on models whose exact aggregates are not counted; `seen`: the numbers of
-    queries that were read.
+    queries that were read; `origins`: the names in tables outside of the project that columns of
+    queries have; `refusals`: what was refused beside what is raised.
     """
 
     spec: OpenSpec
@@ -264,6 +293,8 @@ class World:
     samples: dict[str, SqlModel] = field(default_factory=dict)
     exact: dict[str, str] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
+    origins: dict[tuple[int, str], set[str]] = field(default_factory=dict)
+    refusals: list[Unconvertible] = field(default_factory=list)
     _parts: dict[int, exp.Expr] = field(default_factory=dict)
     _names: dict[object, str] = field(default_factory=dict)
     _known: dict[object, tuple[SqlRows, Counter[int]] | None] = field(default_factory=dict)
@@ -271,6 +302,9 @@ class World:
     def __post_init__(self) -> None:
         self._owners = {each.name: each for each in self.models.values()}
         self._taken: set[str] = set()
+        self._by_end: dict[str, list[tuple[tuple[str, ...], SqlModel]]] = {}
+        for key, model in self.models.items():
+            self._by_end.setdefault(key[-1], []).append((key, model))
 
     def called(self, thing: object, name: str, front: str, owner: SqlModel | None = None) -> str:
         """Returns the name of a dataset: a second one of a name gets `front` in front of it, and
@@ -290,6 +324,20 @@ class World:
         is, which says nothing of the tables around them."""
         self._parts[id(part)] = part  # as long as it is kept no other part has its number
         return id(part)
+
+    def all_of(self, actions: Iterable[Callable[[], T]]) -> list[T]:
+        """Returns the results of all actions. Raises Unconvertible if one of them does, after it
+        has noted the refusals of all."""
+        found, refused = list[T](), list[Unconvertible]()
+        for each in actions:
+            try:
+                found.append(each())
+            except Unconvertible as error:
+                refused.append(error)
+        if refused:
+            self.refusals += refused
+            raise refused[0]
+        return found
 
     def draw(self, found: Draw) -> None:
         """Notes a mechanism that the query which is being read draws."""
@@ -337,24 +385,12 @@ class World:
         known = self._known.get(model)
         return Counter() if known is None else known[1]
 
-    def draws_others(self, model: SqlModel) -> bool:
-        """Returns whether a model holds a query that draws noise: its own, or that of an ephemeral
-        model that it reads."""
-        below = (self.model_of(parts_of(each)) for each in model.tables())
-        return bool(model.clauses) or any(
-            each is not None
-            and each is not model
-            and each.kind == "ephemeral"
-            and self.draws_others(each)
-            for each in below
-        )
-
     def model_of(self, parts: tuple[str, ...]) -> SqlModel | None:
         """Returns the model that a name means: all of its name, or a qualified end of it."""
         if parts in self.models:
             return self.models[parts]
         fits = [
-            each for key, each in self.models.items()
+            each for key, each in self._by_end.get(parts[-1], ())
             if min(len(key), len(parts)) > 1
             and (key[-len(parts) :] == parts or parts[-len(key) :] == key)
         ]  # fmt: skip

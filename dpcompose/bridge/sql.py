@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import ceil
 from typing import NamedTuple
@@ -184,6 +185,7 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
     """Reads files of SQL, and JSON of `bq show`, into a project."""
     taken: set[str] = set()
     for file, text in files.items():
+        found.within_time()
         name = file.rpartition("/")[2].rpartition(".")[0] or file
         name = name if name not in taken else file.rpartition(".")[0]
         taken.add(name)
@@ -299,10 +301,13 @@ def release_aggregates(found: Aggregate) -> None:
         shown = [each for each in query.expressions if each.unalias().unnest() in keys]
         called = [each.alias_or_name for each in shown]
         groups = _partition(reader, query, rows.dataset, called, names)
+    released = []
     for number, each in enumerate(query.expressions, 1):
         inner, own = each.unalias().unnest(), each.alias_or_name
         if inner not in keys and not isinstance(inner, exp.Literal | exp.Null):
-            _release_one(reader, groups, inner, names.get(own.lower(), own) or f"column {number}")
+            title = names.get(own.lower(), own) or f"column {number}"
+            released.append(partial(_release_one, reader, groups, inner, title))
+    reader.world.all_of(released)
     reader.read_rest(query)
 
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from sqlglot import exp
 
 from dpcompose.bridge.open_spec import Value
-from dpcompose.bridge.relations import (
-    Rank,
-    SqlRows,
-    parts_of,
-)
+from dpcompose.bridge.relations import Rank, SqlRows, parts_of
 from dpcompose.bridge.sql_reader import ONE_ROW, Reader, Step, conjuncts, is_aggregate
 from dpcompose.bridge.writer import name as name_in_yaml
 
+_NO_TIE = "assumed: no row of another unit decides a tie of the order"
+#: Dialects whose RAND() is drawn for each row, uniform from 0 to 1; in others it is a whole number,
 #: or one for the whole query. Without a dialect that is assumed, and printed.
 _UNIFORM = frozenset(
     " bigquery googlesql duckdb postgres redshift presto trino athena spark databricks mysql".split(
@@ -40,33 +39,34 @@ class Comparison(NamedTuple):
 
 
 def steps_of_where(reader: Reader, conditions: list[exp.Expr], found: SqlRows) -> list[Step]:
-    """Returns the steps of the conditions of WHERE."""
-    caps, others, plain = list[Step](), list[Step](), list[exp.Expr]()
-    for each in conditions:
-        number = number_of(reader, each)
-        rate = rate_of(each) if reader.model.dialect in _UNIFORM else None
-        if number is not None and number[0].on == found.dataset:
-            caps.append(step_of_cap(reader, each, *number))
-        elif (
-            isinstance(each, exp.In)
-            and each.args.get("query") is not None
-            and reader.is_unit(each.this)
-        ):
-            others.append(step_of_in(reader, each))
-        elif rate is not None:
-            says = "assumed: RAND() is drawn for each row, uniform from 0 to 1"
-            others.append(Step("_sample", each, {"kind": "sample", "poisson": rate}, says))
-        else:
-            reader.own_row(each)
-            lineages = map(reader.lineage, each.find_all(exp.Column))
-            if any(isinstance(one, Rank) for one in lineages):
-                others.append(Step("_windows", each))
-            elif not any(
-                reader.world.models.get(parts_of(one)) is reader.model
-                for one in each.find_all(exp.Table)
-            ):
-                plain.append(each)  # else by what it wrote before, on any run or none
-    return [*caps, *others, *(Step("_where", each, "filter") for each in plain[:1])]
+    """Returns the steps of the conditions of WHERE: caps, what looks at several rows, and one
+    filter for all that look at one row."""
+    steps = reader.world.all_of(partial(step_of, reader, each, found) for each in conditions)
+    known = [each for each in steps if each is not None]
+    caps = [each for each in known if each.suffix == "_cap"]
+    filters = [each for each in known if each.suffix == "_where"]
+    return [*caps, *(each for each in known if each not in (*caps, *filters)), *filters[:1]]
+
+
+def step_of(reader: Reader, test: exp.Expr, found: SqlRows) -> Step | None:
+    """Returns the step of one condition, None for one that a run of the model may leave out."""
+    number = number_of(reader, test)
+    if number is not None and number[0].on == found.dataset:
+        return step_of_cap(reader, test, *number)
+    query = test.args.get("query") if isinstance(test, exp.In) else None
+    if isinstance(test, exp.In) and query is not None and reader.is_unit(test.this):
+        return step_of_in(reader, test)
+    rate = rate_of(test) if reader.model.dialect in _UNIFORM else None
+    if rate is not None:
+        says = "assumed: RAND() is drawn for each row, uniform from 0 to 1"
+        return Step("_sample", test, {"kind": "sample", "poisson": rate}, says)
+    reader.own_row(test)
+    if any(isinstance(reader.lineage(each), Rank) for each in test.find_all(exp.Column)):
+        return Step("_windows", test)
+    models = (reader.world.models.get(parts_of(each)) for each in test.find_all(exp.Table))
+    # By what the model wrote before it selects on any run, or on none.
+    own = any(each is reader.model for each in models)
+    return None if own else Step("_where", test, "filter")
 
 
 def step_of_in(reader: Reader, node: exp.In) -> Step:
@@ -88,6 +88,8 @@ def number_of(
 ) -> tuple[Rank, int] | None:
     """Returns what a condition such as `rn <= 3` keeps: which number of rows, and how many.
     `shown`: the columns of the SELECT, whose names QUALIFY knows."""
+    if isinstance(test, exp.Between) and test.args["low"].sql() == "1":
+        test = exp.LTE(this=test.this, expression=test.args["high"])  # rows have numbers from 1 on
     found = comparison(test)
     if found is None or found.kind not in (exp.LT, exp.LTE, exp.EQ) or not found.right.is_int:
         return None
@@ -104,15 +106,15 @@ def step_of_cap(reader: Reader, node: exp.Expr, rank: Rank, most: int) -> Step:
     """Returns the step of the first rows of each unit, or of each value of other columns."""
     if len(rank.by) == 1 and reader.by_unit(rank):
         kind: Value = {"kind": "cap", "rows": str(most), "keep": rank.keep}
-        says = "assumed: no row of another unit decides a tie of the order"
-        return Step("_cap", node, kind, says, cap=most)
+        return Step("_cap", node, kind, _NO_TIE, cap=most)
     if reader.by_unit(rank):
         return Step("_cap", node)
     if not rank.by:
         reader.refuse_mixing(node, "the first rows of all units together")
     per = name_in_yaml(", ".join(each.name for each in rank.by))
     kind = {"kind": "limit", "per": per, "rows": str(most), "keep": rank.keep}
-    says = "rows of one unit push out those of another"
+    says = "assumed: ties of the order are decided in the same way whoever is there; "
+    says += "rows of one unit push out those of another"
     says += f"; {reader.say_unit}" if reader.say_unit else ""
     return Step("_cap", node, kind, says, mixes=True)
 
@@ -145,7 +147,7 @@ def steps_of_groups(reader: Reader, query: exp.Select, shown: SqlRows) -> Iterat
         if [reader.is_unit(each) for each in on.expressions] != [True] or aggregated:
             reader.refuse_mixing(query, "DISTINCT ON other columns than the unit")
         kind: Value = {"kind": "cap", "rows": "1", "keep": "first"}
-        yield Step("_distinct", query, kind, cap=1)
+        yield Step("_distinct", query, kind, _NO_TIE, cap=1)
     elif isinstance(distinct, exp.Distinct) and not aggregated:
         if not reader.world.shows_unit(shown):
             reader.refuse_mixing(query, "DISTINCT without the unit")

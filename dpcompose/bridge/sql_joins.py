@@ -8,10 +8,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from dpcompose.bridge.open_spec import Value
-from dpcompose.bridge.relations import (
-    Column,
-    SqlRows,
-)
+from dpcompose.bridge.relations import Column, SqlRows
 from dpcompose.bridge.sql_reader import PUBLIC_GROUPS, Reader, Scope, conjuncts, product
 from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.errors import quoted

@@ -7,13 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpcompose.bridge.relations import (
-    Column,
-    Origin,
-    Rank,
-    SqlRows,
-    Star,
-)
+from dpcompose.bridge.relations import Column, Origin, Rank, SqlRows, Star
 from dpcompose.bridge.sql_clauses import steps_of_groups, steps_of_where, steps_of_windows
 from dpcompose.bridge.sql_joins import read_from
 from dpcompose.bridge.sql_reader import Reader
@@ -47,11 +41,16 @@ def read_select(reader: Reader, query: exp.Select) -> SqlRows:
         read_public(reader, query)
         return replace(shown, one_by=keys_kept(reader, query, found, shown))
     reader.no_rest(query)
-    steps = [*steps_of_where(reader, conditions, found), *steps_of_groups(reader, query, shown)]
-    found = reader.after([*steps, *steps_of_windows(reader, query, shown)], found)
+    parts = (
+        lambda: steps_of_where(reader, conditions, found),
+        lambda: [*steps_of_groups(reader, query, shown)],
+        lambda: steps_of_windows(reader, query, shown),
+    )
+    steps = [each for part in reader.world.all_of(parts) for each in part]
+    rows = reader.after(steps, found)
     reader.read_rest(query)
-    columns = tuple(with_dataset(reader, each, found.dataset) for each in shown.columns)
-    return replace(found, columns=columns, open="", nullable=False)
+    columns = tuple(with_dataset(reader, each, rows.dataset) for each in shown.columns)
+    return replace(rows, columns=columns, open="", nullable=False)
 
 
 def with_dataset(reader: Reader, each: Column | Star, dataset: str) -> Column | Star:
@@ -118,20 +117,19 @@ def columns_of_star(
 
 def read_set_operation(reader: Reader, query: exp.SetOperation) -> SqlRows:
     """Returns the rows of UNION, EXCEPT or INTERSECT."""
-    branches = [(query.this, "_l"), (query.expression, "_r")]
+    branches, parts = [(query.this, "_l"), (query.expression, "_r")], [query]
     while isinstance(query, exp.Union) and is_chained(query, branches[0][0]):
-        inner, suffix = branches[0][0].unnest(), branches[0][1]
+        outer, suffix = branches[0]
+        inner = outer.unnest()
         branches[:1] = [(inner.this, f"{suffix}_l"), (inner.expression, f"{suffix}_r")]
+        parts += [inner, *([outer] if outer is not inner else [])]
     found = [read_query(reader.inside(reader.name + suffix), each) for each, suffix in branches]
     private = [each for each in found if each.private]
-    for one, _ in branches:  # of a chain of UNION, those between are read as well
-        above: exp.Expr | None = one.parent
-        while above is not None and above is not query.parent:
-            reader.world.seen.add(reader.world.number(above))
-            reader.read_rest(above)
-            if private:
-                reader.no_rest(above)
-            above = above.parent
+    for each in parts:  # of a chain of UNION, those between are read as well
+        reader.world.seen.add(reader.world.number(each))
+        reader.read_rest(each)
+        if private:
+            reader.no_rest(each)
     if not private:
         return SqlRows()
     if len(private) < len(found):
@@ -168,6 +166,7 @@ def columns_in_all(reader: Reader, found: list[SqlRows]) -> tuple[Column | Star,
 def is_chained(query: exp.Union, branch: exp.Expr) -> bool:
     """Returns whether the first branch of a UNION is one of the same kind."""
     inner = branch.unnest()
-    if not isinstance(inner, exp.Union) or branch.args.get("with_"):
+    wrapped = inner is branch or inner is branch.this  # else parts between them would be missed
+    if not isinstance(inner, exp.Union) or not wrapped or branch.args.get("with_"):
         return False
     return bool(inner.args.get("distinct")) == bool(query.args.get("distinct"))

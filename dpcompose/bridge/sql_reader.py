@@ -43,6 +43,8 @@ _READ = {
     exp.Join: "this on side kind using hint global_",
     exp.Group: "expressions all",
 }
+#: A WITH has so many queries at most.
+_MOST_WITH = 500
 #: How parts are called in a refusal; others are called as in SQL.
 _UNREAD = {
     "sample": "TABLESAMPLE draws blocks of rows",
@@ -209,6 +211,8 @@ class Reader:
         """Returns the reader of a query, which knows the tables of its WITH."""
         found: exp.Expr = query.args.get("with_") or exp.With()
         tables = dict(self.tables)
+        if len(found.expressions) > _MOST_WITH:
+            self.refuse(found, f"WITH has more than {_MOST_WITH} queries")
         for each in found.expressions:
             alias = each.args["alias"]
             own, reader = self.key(alias.this), replace(self.inside(each.alias), tables={**tables})

@@ -32,7 +32,7 @@ def origins_of(reader: Reader, column: exp.Column, query: exp.Select) -> set[str
     return origins(reader, reader.key(column.this), reader.key(table) if table else "", query)
 
 
-def origins(reader: Reader, name: str, table: str, query: exp.Select) -> set[str]:
+def origins(reader: Reader, name: str, table: str, query: exp.Expr) -> set[str]:
     """Returns the names that a column of a SELECT has in the tables outside of the project.
     `table`: how its table is called in FROM, empty where that is not said."""
     found = set[str]()
@@ -59,26 +59,31 @@ def shown_origins(reader: Reader, name: str, query: exp.Expr | None) -> set[str]
     """Returns the names that a column which a query shows has in these tables."""
     if query is None:
         return set()
-    reader = reader.below(query)
+    known, key = reader.world.origins, (reader.world.number(query), name)
+    if key not in known:
+        known[key] = set()
+        known[key] = _shown_origins(reader.below(query), name, query)
+    return known[key]
+
+
+def _shown_origins(reader: Reader, name: str, query: exp.Expr) -> set[str]:
+    """Does the same for a query that is looked at for the first time, with the reader below it."""
     if isinstance(query, exp.Subquery):
         return shown_origins(reader, name, query.this)
     if isinstance(query, exp.SetOperation):
-        return shown_origins(reader, name, query.this) | shown_origins(
-            reader, name, query.expression
-        )
+        sides = (query.this, query.expression)
+        return set().union(*(shown_origins(reader, name, each) for each in sides))
     found = set[str]()
-    if not isinstance(query, exp.Select):
-        return found
-    for each in query.expressions:
+    for each in query.expressions if isinstance(query, exp.Select) else ():
         inner = each.unalias().unnest()
-        table = inner.args.get("table") if isinstance(inner, exp.Column) else None
-        key = "" if table is None else reader.key(table)
-        if isinstance(inner, exp.Column | exp.Star) and inner.is_star:
-            found |= origins(reader, name, key, query)
-        elif isinstance(inner, exp.Column) and name == reader.key(
-            each.args.get("alias") or inner.this
-        ):
-            return origins(reader, reader.key(inner.this), key, query)
+        if not isinstance(inner, exp.Column | exp.Star):
+            continue
+        table = inner.args.get("table")
+        called = "" if table is None else reader.key(table)
+        if inner.is_star:
+            found |= origins(reader, name, called, query)
+        elif name == reader.key(each.args.get("alias") or inner.this):
+            return origins(reader, reader.key(inner.this), called, query)
     return found
 
 
