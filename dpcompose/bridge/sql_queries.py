@@ -125,8 +125,8 @@ def read_set_operation(reader: Reader, query: exp.SetOperation) -> SqlRows:
         parts += [inner, *([outer] if outer is not inner else [])]
     found = [read_query(reader.inside(reader.name + suffix), each) for each, suffix in branches]
     private = [each for each in found if each.private]
+    reader.world.seen.update(map(reader.world.number, parts))
     for each in parts:  # of a chain of UNION, those between are read as well
-        reader.world.seen.add(reader.world.number(each))
         reader.read_rest(each)
         if private:
             reader.no_rest(each)
