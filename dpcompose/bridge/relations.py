@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect, NormalizationStrategy
@@ -20,9 +20,6 @@ from dpcompose.bridge.open_spec import OpenSpec, Value
 from dpcompose.bridge.sql_answers import Answers
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.spec.reading import OPEN as TODO
-
-if TYPE_CHECKING:
-    from dpcompose.bridge.sql_reader import Reader
 
 T = TypeVar("T")
 #: A query has so many columns at most where their order matters.
@@ -269,21 +266,22 @@ class World:
     """All relations of a project, and the spec that is made of them.
 
     `policies`: the views whose policies charge for what is asked of them. `read`: what reads a
-    query; `claim`: one that an engine answers with noise, as a mechanism. `unit`: the column of the
-    privacy unit, as engines compare names; `shown_unit`: as it is written. `draws`: the mechanisms;
-    `drawn`: how often each is drawn by what is being read; `notes`: what is not counted; `people`:
-    the tables of people by their datasets; `samples`: the models that draw the rows of datasets;
-    `exact`: the notes on models whose exact aggregates are not counted; `seen`: the numbers of
-    queries that were read; `origins`: the names in tables outside of the project that columns of
-    queries have; `refusals`: what was refused beside what is raised.
+    query with its `Reader`; `claim`: one that an engine answers with noise, as a mechanism.
+    `unit`: the column of the privacy unit, as engines compare names; `shown_unit`: as it is
+    written. `draws`: the mechanisms; `drawn`: how often each is drawn by what is being read;
+    `notes`: what is not counted; `people`: the tables of people by their datasets; `samples`: the
+    models that draw the rows of datasets; `exact`: the notes on models whose exact aggregates are
+    not counted; `seen`: the numbers of queries that were read; `origins`: the names that columns of
+    queries have in tables outside of the project; `refusals`: what was refused beside what is
+    raised.
     """
 
     spec: OpenSpec
     answers: Answers
     models: Mapping[tuple[str, ...], SqlModel]
     policies: Mapping[tuple[str, ...], Any]
-    read: Callable[[Reader, exp.Expr], SqlRows]
-    claim: Callable[[Reader, exp.Select], SqlRows]
+    read: Callable[..., SqlRows]
+    claim: Callable[..., SqlRows]
     unit: str | None = None
     shown_unit: str = TODO
     draws: list[Draw] = field(default_factory=list)
