@@ -7,8 +7,8 @@ rules".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, NamedTuple, NoReturn
 
@@ -16,7 +16,10 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dpcompose.bridge.open_spec import Value
-from dpcompose.bridge.relations import CLAIMED, PUBLIC_GROUPS, SqlRows, Standing, World
+from dpcompose.bridge.relations import SqlModel, SqlRows, World
+from dpcompose.bridge.sql_clauses import steps_of_where
+from dpcompose.bridge.sql_joins import read_from
+from dpcompose.bridge.sql_reader import CLAIMED, PUBLIC_GROUPS, Reader, draw
 from dpcompose.bridge.values import Item, Unconvertible, from_json
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import quoted
@@ -29,6 +32,10 @@ _OPTIONS = (
     "epsilon delta kappa k_threshold privacy_unit_column max_groups_contributed "
     "max_rows_contributed group_selection_strategy min_privacy_units_per_group"
 ).split()
+#: Options that bound in how much of a query one unit is. NULL for any of them disables bounding
+#: across groups, and the claim is then for (unit, group) alone (GoogleSQL's
+#: `anonymization_rewriter.cc`, step 4).
+_BOUNDS_OF_UNITS = ("max_groups_contributed", "max_rows_contributed", "kappa")
 #: From this ε on the engine adds no noise.
 _NO_NOISE = 10**15
 
@@ -158,11 +165,13 @@ def unit_column(clause: Clause) -> exp.Column | None:
     return found if isinstance(found, exp.Column) else None
 
 
-def claim(world: World, query: exp.Select, context: Standing) -> SqlRows:
+def claim(reader: Reader, query: exp.Select) -> SqlRows:
     """Makes a mechanism of a query with a clause, and returns its noisy rows. Raises
     Unconvertible."""
-    clause = context.model.clauses[query.expressions[0].name]
-    where = f"{context.model.file}:{context.model.first + clause.line - 1}"
+    model, world = reader.model, reader.world
+    clause = model.clause_of(query)
+    options = clause.options
+    where = f"{model.file}:{model.first + clause.line - 1}"
 
     def refuse(says: str, hint: str | None = None) -> NoReturn:
         """Raises Unconvertible with the place of the clause."""
@@ -170,37 +179,72 @@ def claim(world: World, query: exp.Select, context: Standing) -> SqlRows:
 
     if clause.kind == "AGGREGATION_THRESHOLD":
         refuse("AGGREGATION_THRESHOLD gives exact answers above a threshold: nothing bounds them")
-    public = "PUBLIC_GROUPS" in clause.options.get("group_selection_strategy", "").upper()
-    below = context._replace(claimed=PUBLIC_GROUPS if public else CLAIMED)
-    found, scope, conditions = world.sources(query, below)
+    public = "PUBLIC_GROUPS" in options.get("group_selection_strategy", "").upper()
+    reader = replace(reader, claimed=PUBLIC_GROUPS if public else CLAIMED)
+    found, conditions = read_from(reader, query)
     if not found.private:
         refuse("the clause reads no private rows", "is a table answered `public` that is not?")
-    found = world.after(world.filters(conditions, found, scope, below), found)
-    for each in (
-        *query.expressions[1:],
-        *(query.args.get(word) for word in ("group", "having", "qualify", "order")),
-    ):
+    reader.no_rest(query, more="limit offset")  # of the noisy rows
+    found = reader.after(steps_of_where(reader, conditions, found), found)
+    rest = (query.args.get(word) for word in ("group", "having", "qualify", "order"))
+    for each in (*query.expressions[1:], *rest):
         if each is not None:
-            world.own_row(each, scope, context, windows=True)
-    world.read_rest(query, scope, context)
+            reader.own_row(each, windows=True)
+    reader.read_rest(query)
     named = unit_column(clause)
-    if named is None and "privacy_unit_column" in clause.options:
+    if named is None and "privacy_unit_column" in options:
         refuse("the privacy unit is computed, which no column of a table is")
-    policies = found.policies
-    charged = not policies or found.tables != frozenset(policies)
-    if named is None and not policies and context.model.dialect != "googlesql":
+    if named is None and not found.policies and model.dialect != "googlesql":
         refuse("the clause names no privacy_unit_column")
-    if named is not None and not world.is_unit(world.lineage(named, scope, context)):
+    if named is not None and not reader.is_unit(named):
         unit = quoted(world.unit or "?")
         refuse(f"{quoted(named.sql())} is not the privacy unit {unit} of a table read here")
     for aggregate in query.find_all(exp.Count):
         if isinstance(aggregate.this, exp.Distinct):
-            world.refuse(context, aggregate, "COUNT(DISTINCT …) does not run in this clause")
-    numbers = {}
-    for name, most in (("epsilon", _NO_NOISE), ("delta", 1)):
-        text = clause.options.get(name)
+            reader.refuse(aggregate, "COUNT(DISTINCT …) does not run in this clause")
+    numbers = _numbers(options, found, refuse)
+    for view in found.policies:
+        limits = next(each.item for key, each in world.policies.items() if ".".join(key) == view)
+        for name, key in (("epsilon", "max_epsilon_per_query"), ("delta", "delta_per_query")):
+            limit = limits.get(key)
+            if name in numbers and limit is not None and numbers[name] > Item(limit, key).signed():
+                refuse(f"{name} = {options[name]} is above {key} = {limit} of {view}")
+    if found.policies and found.tables == found.policies:
+        return SqlRows(open=reader.name)  # the policies charge for it
+    for name in ("epsilon", "delta"):
+        if name not in numbers:
+            refuse(f"the clause has no {name}, and reads more than a view with a policy")
+    says = [f"from {where}", _split_of(query, numbers["epsilon"])]
+    given = {name: options.get(name) for name in _BOUNDS_OF_UNITS}
+    for name, text in given.items():
+        if text is not None and text.upper() != "NULL" and not text.isdigit():
+            refuse(f"{name} is {quoted(text)}: a whole number or NULL is due")
+    unbounded = any(text is not None and text.upper() == "NULL" for text in given.values())
+    if all(text is None for text in given.values()):
+        unbounded = model.dialect == "googlesql"
+        if not unbounded and query.args.get("group") is not None:
+            says.append("assumed: BigQuery's default, max_groups_contributed 1")
+    reads = found.dataset
+    if unbounded and found.most != 1 and query.args.get("group") is not None:
+        reads = f"{_partition(reader, query, found)}.*"
+    says.append("assumed: the engine keeps its claim")
+    values: dict[str, Value] = {"reads": reads, "notion": "approx"}
+    draw(reader, values | {name: options[name] for name in numbers}, "; ".join(says), where)
+    return SqlRows(open=reader.name)
+
+
+def _numbers(
+    options: Mapping[str, str], found: SqlRows, refuse: Callable[[str], NoReturn]
+) -> dict[str, Fraction]:
+    """Returns ε and δ of a clause; what is missing is that of the policy of the view it reads."""
+    numbers: dict[str, Fraction] = {}
+    for name, most, promises in (
+        ("epsilon", _NO_NOISE, "no noise is added"),
+        ("delta", 1, "promises nothing"),
+    ):
+        text = options.get(name)
         if text is None:
-            if policies:
+            if found.policies:
                 continue
             refuse(f"the clause has no {name}")
         try:
@@ -208,46 +252,8 @@ def claim(world: World, query: exp.Select, context: Standing) -> SqlRows:
         except ExpressionError as error:
             refuse(f"{name} is {quoted(str(text))}: {error.message}")
         if numbers[name] >= most or numbers[name] < 0:
-            refuse(
-                f"{name} = {text}: no noise is added"
-                if name == "epsilon"
-                else f"{name} = {text} promises nothing"
-            )
-    for view in policies:
-        limits = next(each.item for key, each in world.policies.items() if ".".join(key) == view)
-        for name, key in (("epsilon", "max_epsilon_per_query"), ("delta", "delta_per_query")):
-            if (
-                name in numbers
-                and limits.get(key) is not None
-                and numbers[name] > Item(limits[key], key).signed()
-            ):
-                refuse(f"{name} = {clause.options[name]} is above {key} = {limits[key]} of {view}")
-    if policies and not charged:
-        return SqlRows(open=context.name)
-    for name in ("epsilon", "delta"):
-        if name not in numbers:
-            refuse(f"the clause has no {name}, and reads more than a view with a policy")
-    values: dict[str, Value] = {"reads": found.dataset, "notion": "approx"}
-    values |= {name: clause.options[name] for name in numbers}
-    says = [f"from {where}", _split_of(query, numbers["epsilon"])]
-    groups, rows = (
-        clause.options.get("max_groups_contributed"),
-        clause.options.get("max_rows_contributed"),
-    )
-    unbounded = [each.upper() for each in (groups, rows) if each is not None]
-    if groups is None and rows is None:
-        if context.model.dialect == "googlesql":
-            unbounded = ["NULL"]
-        elif query.args.get("group") is not None:
-            says.append("assumed: BigQuery's default, max_groups_contributed 1")
-    if "NULL" in unbounded and found.most != 1 and query.args.get("group") is not None:
-        values["reads"] = f"{_partition(world, query, context, found, where)}.*"
-    for each, other in (("max_groups_contributed", groups), ("max_rows_contributed", rows)):
-        if other is not None and other.upper() != "NULL" and not other.isdigit():
-            refuse(f"{each} is {quoted(other)}: a whole number or NULL is due")
-    says.append("assumed: the engine keeps its claim")
-    world.draw(context, values, "; ".join(says), where)
-    return SqlRows(open=context.name)
+            refuse(f"{name} = {text}{':' if name == 'epsilon' else ''} {promises}")
+    return numbers
 
 
 def _split_of(query: exp.Select, epsilon: Fraction) -> str:
@@ -259,31 +265,26 @@ def _split_of(query: exp.Select, epsilon: Fraction) -> str:
         for each in found
     )
     share = epsilon / (number + 1)
-    says = f"the engine splits ε over {number} aggregates and a hidden count of units, {share} each"
+    several = "one aggregate" if number == 1 else f"{number} aggregates"
+    says = f"the engine splits ε over {several} and a hidden count of units, {share} each"
     return f"{says}, half of it for bounds that it chooses"
 
 
-def _partition(
-    world: World, query: exp.Select, context: Standing, found: SqlRows, where: str
-) -> str:
+def _partition(reader: Reader, query: exp.Select, found: SqlRows) -> str:
     """Returns the partition of a query that does not bound in how many groups one unit is."""
-    name = context.model.name
-    most, groups = (world.answers.of(key, name) for key in ("max_groups", "groups"))
+    name = reader.model.name
+    most, groups = (reader.world.answers.of(key, name) for key in ("max_groups", "groups"))
     most = found.most if most is None else most
-    asks = (
-        {}
-        if groups is not None
-        else {"blocks": "how many groups are there? each has a guarantee of its own"}
-    )
+    asks = {}
+    if groups is None:
+        asks["blocks"] = "how many groups are there? each has a guarantee of its own"
     if most is None:
         asks["max_blocks_per_unit"] = "in how many groups are the rows of one unit at most?"
-    spread: dict[str, Value] = {"by": "value", "blocks": world.spec.blocks(groups)}
+    spread: dict[str, Value] = {"by": "value", "blocks": reader.world.spec.blocks(groups)}
     spread["max_blocks_per_unit"] = TODO if most is None else str(most)
-    below = context._replace(name=name)
     values: dict[str, Value] = {"from": found.dataset, "partition": spread}
-    return world.dataset(
-        below, query, values, "_groups", "the guarantee is one in each group", **asks
-    )
+    says = "the guarantee is one in each group"
+    return replace(reader, name=name).dataset(query, values, "_groups", says, asks)
 
 
 # --- policies ------------------------------------------------------------------------------------
@@ -318,78 +319,68 @@ def _snake(name: str) -> str:
     return "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
 
 
+def view_rows(world: World, parts: tuple[str, ...], where: str, unit: str) -> SqlRows:
+    """Returns the rows of a view with a policy, here or elsewhere. Raises Unconvertible."""
+    model = world.models.get(parts)
+    file, _, line = where.rpartition(":")
+    reader = Reader(world, model or SqlModel(parts[-1], None, file, first=int(line)), parts[-1])
+    table = exp.table_(parts[-1], db=parts[-2] if len(parts) > 1 else None)
+    found = reader.outside(table) if model is None else reader.read_model(model)
+    if not found.private or not reader.is_unit(found.find(reader.key(unit))[1]):
+        says = f"{quoted(unit)} of {parts[-1]} is not the privacy unit of a table"
+        raise Unconvertible(where, says)
+    return found
+
+
 def release_policies(world: World, policies: list[Policy]) -> None:
     """Makes a mechanism of each view with a policy: all that its subscribers ask. Raises
     Unconvertible."""
-    given: Any
     by_view: dict[tuple[str, ...], list[Policy]] = {}
     for each in policies:
         by_view.setdefault(each.view, []).append(each)
-    for view, settings in by_view.items():
-        last = settings[-1]
-        found = world.view(view, last.where, str(last.item.get("privacy_unit_column")))
-        item = Item(dict(last.item), last.where)
-        epsilon, delta = item.at("epsilon_budget"), item.at("delta_budget")
-        values: dict[str, Value] = {
-            "reads": found.dataset,
-            "notion": "approx",
-            "epsilon": epsilon.number(),
-        }
-        values["delta"] = delta.number()
-        if delta.signed() >= 1 or epsilon.signed() >= _NO_NOISE:
-            raise Unconvertible(
-                last.where,
-                f"budgets of ε = {epsilon.number()}, δ = {delta.number()} promise nothing",
-            )
-        if any(each.item != last.item for each in settings):
-            raise Unconvertible(last.where, f"the policy of {view[-1]} is set to different budgets")
-        name = view[-1]
-        given, asks = world.answers.of("releases", name, ".".join(view)), {}
-        times = (
-            given
-            if given is not None
-            else None
-            if last.times is None
-            else str(sum(each.times or 1 for each in settings))
-        )
-        groups = "1"
-        says = f"from {last.where}; the engine stops when the budget is spent"
-        if times is None:
-            asks["count"] = "how often is the policy set? each time starts a fresh budget"
-        elif given is None:
-            says += f"; assumed: set {times} times" if times != "1" else "; assumed: set once"
-        if (
-            item.find("max_groups_contributed") is None
-            or item.at("max_groups_contributed").value is None
-        ):
-            groups = world.answers.of("max_groups", name, ".".join(view))
-            if groups is None:
-                asks["count"] = (
-                    "in how many groups are the rows of one unit at most? a subscriber may ask "
-                    "for max_groups_contributed = NULL"
-                )
-        if asks:
-            values["count"] = TODO
-        elif (total := int(times or 1) * int(groups or 1)) != 1:
-            values["count"] = str(total)
-        world.spec.release(f"all queries of {name}", values, says, last.where, asks)
-        if len(by_view) == 1:
-            limit: dict[str, Value] = {"epsilon": values["epsilon"], "delta": values["delta"]}
-            world.spec.budget = (
-                limit,
-                f"from {last.where}: the budget of the only policy",
-                last.where,
-                {},
-            )
-        else:
-            ask = "what may all policies and queries together cost?"
-            both: dict[str, Value] = {"epsilon": TODO, "delta": TODO}
-            world.spec.budget = (
-                both,
-                f"from {last.where}",
-                last.where,
-                {"epsilon": ask, "delta": ask},
-            )
+    for settings in by_view.values():
+        budget = _release_policy(world, settings)
+        where, asks = f"from {settings[-1].where}", dict[str, str]()
+        if len(by_view) > 1:
+            asks = dict.fromkeys(budget, "what may all policies and queries together cost?")
+        says = f"{where}{'' if asks else ': the budget of the only policy'}"
+        limits: dict[str, Value] = {**budget, **dict.fromkeys(asks, TODO)}
+        world.spec.budget = (limits, says, settings[-1].where, asks)
+
+
+def _release_policy(world: World, settings: list[Policy]) -> dict[str, str]:
+    """Makes a mechanism of a view, whose policy is set once or again, and returns its budget."""
+    view, given, where, _ = settings[-1]
+    found = view_rows(world, view, where, str(given.get("privacy_unit_column")))
+    item = Item(dict(given), where)
+    budgets = {each: item.at(f"{each}_budget") for each in ("epsilon", "delta")}
+    budget = {name: each.number() for name, each in budgets.items()}
+    if budgets["delta"].signed() >= 1 or budgets["epsilon"].signed() >= _NO_NOISE:
+        says = f"budgets of ε = {budget['epsilon']}, δ = {budget['delta']} promise nothing"
+        raise Unconvertible(where, says)
+    if any(each.item != given for each in settings):
+        raise Unconvertible(where, f"the policy of {view[-1]} is set to different budgets")
+    names, asks = (view[-1], ".".join(view)), dict[str, str]()
+    says = f"from {where}; the engine stops when the budget is spent"
+    times = world.answers.of("releases", *names)
+    if times is None and settings[-1].times is None:
+        asks["count"] = "how often is the policy set? each time starts a fresh budget"
+    elif times is None:
+        times = sum(each.times or 1 for each in settings)
+        says += f"; assumed: set {'once' if times == 1 else f'{times} times'}"
+    groups: Any = 1
+    if given.get("max_groups_contributed") is None:
+        groups = world.answers.of("max_groups", *names)
+    if groups is None:
+        asks["count"] = "in how many groups are the rows of one unit at most? a subscriber may ask "
+        asks["count"] += "for max_groups_contributed = NULL"
+    values: dict[str, Value] = {"reads": found.dataset, "notion": "approx", **budget}
+    if asks:
+        values["count"] = TODO
+    elif int(times) * int(groups) != 1:
+        values["count"] = str(int(times) * int(groups))
+    world.spec.release(f"all queries of {view[-1]}", values, says, where, asks)
+    return budget
 
 
 # --- the JSON of `bq show` -----------------------------------------------------------------------

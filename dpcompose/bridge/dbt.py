@@ -56,11 +56,24 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
         dialect = dialect or found.dialect
     else:
         nodes = list(_of_folder(files, found))
+        _refuse_unknown(nodes)
     if len(nodes) > MOST_MODELS:
         raise Unconvertible("", f"there are more than {MOST_MODELS} models")
     for node in nodes:
+        found.within_time()
         _add(node, dialect, found)
     return found
+
+
+def _refuse_unknown(nodes: list[DbtNode]) -> None:
+    """Refuses models that read one which is not here, such as one of a package."""
+    known = {each.name for each in nodes}
+    for node in nodes:
+        missing = [name for schema, name in node.relations.values() if schema == DBT]
+        missing = [name for name in missing if name not in known]
+        if missing and not isinstance(node.sql, Unconvertible):
+            says = f"there is no model {quoted(missing[0])} here; those of packages are not read"
+            node.sql = Unconvertible(f"{node.file}:1", says, _COMPILE)
 
 
 class DbtNode:
@@ -83,8 +96,8 @@ def _add(node: DbtNode, dialect: str, found: Project) -> None:
     model = SqlModel(node.name, None, node.file, node.kind, dialect, key=(DBT, node.name), dbt=True)
     model.schema, model.own_output, model.tests = DBT, node.own_output, node.tests
     model.readers = list(dict.fromkeys(node.readers))
-    released = found.answers.of("released", node.name)
-    model.released = node.released if released is None else released
+    model.released = found.answers.of("released", node.name)
+    model.released = node.released if model.released is None else model.released
     model.public = node.kind == "seed" or bool(found.answers.of("public", node.name))
     found.models.append(model)
     if model.public:
@@ -373,6 +386,11 @@ def _of_folder(files: Mapping[str, str], found: Project) -> Iterator[DbtNode]:
         _answer(found.answers, stem, {"meta": config.get("meta")}, where)
         _columns(own, stem, node, found.answers)
         yield node
+    for name, text in files.items():
+        lists = name.rpartition("/")[2] in ("packages.yml", "dependencies.yml")
+        if lists and _yaml(text, name).get("packages"):
+            says = "models of packages are not read: target/manifest.json has them"
+            found.notes.append(f"{name}:1: {says}")
     for word in ("on-run-start", "on-run-end"):
         for hook in _as_list(settings.get(word)):
             _hook(hook, "", f"{base}:1", "", found)

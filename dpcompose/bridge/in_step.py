@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from dpcompose.bridge.open_spec import COUNTED
 from dpcompose.bridge.sql_project import WrittenSpec
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import Path
@@ -100,7 +101,7 @@ def _fields(
         yield Difference(where or place, f"{name}: the spec is open too: {place} says {OPEN}", line)
     elif isinstance(mine, dict) and isinstance(theirs, dict):
         for key in dict.fromkeys((*mine, *theirs)):
-            if key in _FREE:
+            if key in _FREE and not _says_what_counts(key, mine, theirs):
                 continue
             if key not in theirs:
                 yield Difference(
@@ -128,6 +129,12 @@ def _fields(
         yield Difference(
             where, f"SQL says {word} {_in_words(mine)}, {place} says {_in_words(theirs)}", line
         )
+
+
+def _says_what_counts(key: str, mine: Any, theirs: Any) -> bool:
+    """Returns whether a reason is not one's own, but says on both sides what a count counts."""
+    texts = (str(each.get(key, "")) for each in (mine, theirs))
+    return key == "because" and all(each.startswith(COUNTED) for each in texts)
 
 
 def _in_words(value: Any) -> str:

@@ -11,6 +11,8 @@ from dpcompose.bridge.writer import MOST_LINES, comment, entry, name, refuse_inv
 from dpcompose.errors import Path
 from dpcompose.spec.reading import OPEN as TODO
 
+#: How the reason begins that says what a count counts.
+COUNTED = "counted are "
 #: A value of a spec as YAML, or a mapping of such values.
 Value: TypeAlias = "str | Mapping[str, Value]"
 

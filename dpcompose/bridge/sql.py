@@ -6,9 +6,12 @@ import logging
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
-from typing import NamedTuple, NoReturn
+from math import ceil
+from typing import NamedTuple
 
 import sqlglot
 from sqlglot import exp
@@ -18,15 +21,11 @@ from sqlglot.tokenizer_core import TokenType
 
 from dpcompose.bridge.bigquery import Clause, Policy, cut, policies_in, view_of
 from dpcompose.bridge.open_spec import Value
-from dpcompose.bridge.relations import (
-    Project,
-    Scope,
-    SqlModel,
-    SqlRows,
-    Standing,
-    World,
-    is_aggregate,
-)
+from dpcompose.bridge.relations import Project, SqlModel, World
+from dpcompose.bridge.sql_clauses import keys_of, steps_of_where
+from dpcompose.bridge.sql_joins import read_from
+from dpcompose.bridge.sql_queries import read_public
+from dpcompose.bridge.sql_reader import ONE_ROW, Reader, Step, draw, is_aggregate
 from dpcompose.bridge.values import Item, Unconvertible, exact, from_json
 from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.core.numbers.expressions import MAX_EXPONENT, MAX_LENGTH, NUMBER, ExpressionError
@@ -186,6 +185,7 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
     """Reads files of SQL, and JSON of `bq show`, into a project."""
     taken: set[str] = set()
     for file, text in files.items():
+        found.within_time()
         name = file.rpartition("/")[2].rpartition(".")[0] or file
         name = name if name not in taken else file.rpartition(".")[0]
         taken.add(name)
@@ -214,63 +214,56 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
 # --- plain aggregates ----------------------------------------------------------------------------
 
 
-def aggregate_of(
-    world: World, query: exp.Expr, context: Standing
-) -> tuple[exp.Select, Standing, dict[str, str]] | None:
-    """Returns the SELECT that aggregates what a query shows, where it stands, and the names of its
-    columns; None for a query that shows rows, or noisy numbers."""
-    names: dict[str, str] | None = None
-    for _ in range(100):
-        if isinstance(query, exp.Subquery):
-            world.no_rest(query, context, "joins limit offset sample pivots")
-            context, query = world.with_tables(query, context), query.this
-            continue
-        if not isinstance(query, exp.Select):
-            return None
-        context = world.with_tables(query, context)
-        if query.expressions and query.expressions[0].name in context.model.clauses:
-            return None
-        if is_aggregate(query) or _noisy(query):
-            return query, context, names or {}
-        source = query.args.get("from_")
-        simple = all(
-            isinstance(each.unalias(), exp.Star | exp.Column) for each in query.expressions
-        )
-        if (
-            source is None
-            or not simple
-            or any(query.args.get(each) for each in "joins where laterals qualify distinct".split())
-        ):
-            return None
-        inner = source.this
-        if not any(
-            isinstance(each.unalias(), exp.Star) or each.find(exp.Star)
-            for each in query.expressions
-        ):
-            shown = {each.unalias().name.lower(): each.alias_or_name for each in query.expressions}
-            names = (
-                shown
-                if names is None
-                else {key: names[one.lower()] for key, one in shown.items() if one.lower() in names}
-            )
-        ordered = any(query.args.get(each) for each in ("order", "limit", "offset"))
-        named = None
-        if isinstance(inner, exp.Table) and not inner.db and isinstance(inner.this, exp.Identifier):
-            named = context.tables.get(world.key(inner.this, context))
-        if named is None and not isinstance(inner, exp.Subquery):
-            return None
-        outer = query
-        query, context = (inner, context) if named is None else named[:2]
-        context = context._replace(name=context.name)
-        found = aggregate_of(world, query, context)
-        if found is not None and ordered:
-            world.refuse(
-                context,
-                outer,
-                "ORDER BY or LIMIT over exact aggregates: which rows are shown is exact",
-            )
-        return found and (found[0], found[1], names or found[2])
-    return None
+class Aggregate(NamedTuple):
+    """The SELECT that aggregates what a query shows, and what reads it. `names`: how its columns
+    are called in the end, by their names in lower case."""
+
+    query: exp.Select
+    reader: Reader
+    names: dict[str, str]
+
+
+#: What a SELECT may have that only shows the columns of the query below it.
+_PASSES_ON = {"with_", "expressions", "from_", "order", "limit", "offset", "kind", "hint"}
+_SHOWN, _ORDERS = (exp.Star, exp.Column), ("order", "limit", "offset")
+#: What may not look at an aggregate.
+_ON_AGGREGATES = {
+    "having": "HAVING on an aggregate: which groups pass is exact",
+    "order": "ORDER BY an aggregate: the order of the rows is exact; sort them after the noise",
+}
+#: A number in the answers, which YAML holds as it is.
+_NUMBER = re.compile(r"[\d.e+/-]+")
+
+
+def aggregate_of(reader: Reader, query: exp.Expr) -> Aggregate | None:
+    """Returns the aggregates that a query shows; None for a query that shows rows, or noisy
+    numbers."""
+    while isinstance(query, exp.Subquery):
+        reader.no_rest(query)
+        reader, query = reader.below(query), query.this
+    reader = reader.below(query)
+    if not isinstance(query, exp.Select) or reader.model.clause_of(query) is not None:
+        return None
+    if is_aggregate(query) or _noisy(query):
+        return Aggregate(query, reader, {})
+    source, shown = query.args.get("from_"), [each.unalias() for each in query.expressions]
+    only = not any(query.args[each] for each in query.args.keys() - _PASSES_ON)
+    if source is None or not only or not all(isinstance(each, _SHOWN) for each in shown):
+        return None
+    named = reader.defined(source.this)
+    if named is not None:
+        found = aggregate_of(named.reader, named.query)
+    else:
+        found = aggregate_of(reader, source.this) if isinstance(source.this, exp.Subquery) else None
+    if found is not None and any(query.args.get(each) for each in _ORDERS):
+        says = "ORDER BY or LIMIT over exact aggregates: which rows are shown is exact"
+        found.reader.refuse(query, says)
+    if found is None or any(each.is_star for each in shown):
+        return found
+    new = {each.unalias().name.lower(): each.alias_or_name for each in query.expressions}
+    below = found.names or {each: each for each in new}
+    names = {one: new[two.lower()] for one, two in below.items() if two.lower() in new}
+    return found._replace(names=names)
 
 
 def _noisy(query: exp.Select) -> bool:
@@ -283,237 +276,191 @@ def _presto(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.lower().startswith("noisy_")
 
 
-def release_aggregates(
-    world: World, model: SqlModel, query: exp.Select, context: Standing, names: dict[str, str]
-) -> None:
+def release_aggregates(found: Aggregate) -> None:
     """Makes a mechanism of each aggregate of a query. Raises Unconvertible."""
-    found, scope, conditions = world.sources(query, context)
-    if not found.private:
-        for each in query.iter_expressions():
-            if not isinstance(each, exp.From | exp.With | exp.Join | exp.Lateral):
-                world.own_row(each, scope, context, windows=True)
-        world.read_rest(query, scope, context)
+    query, reader, names = found
+    rows, conditions = read_from(reader, query)
+    if not rows.private:
+        read_public(reader, query)
         return
-    world.no_rest(
-        query, context, "limit offset fetch qualify distinct windows connect match pivots"
-    )
-    steps = world.filters(conditions, found, scope, context)
-    for word, says in (
-        ("having", "HAVING on an aggregate: which groups pass is exact"),
-        (
-            "order",
-            "ORDER BY an aggregate: the order of the rows is exact; sort them after the noise",
-        ),
-    ):
+    reader.no_rest(query, less="qualify distinct")
+    steps = steps_of_where(reader, conditions, rows)
+    keys = keys_of(reader, query)
+    steps += _having_and_order(reader, query)
+    if reader.model.dialect not in ONE_ROW and any(each.find(exp.Anonymous) for each in keys):
+        ask = "how many rows does a function of GROUP BY make of one?"
+        steps.append(Step("_called", query, ask=ask))
+    rows = reader.after(steps, rows)
+    for key in keys:
+        reader.own_row(key)
+        if reader.is_unit(key):
+            says = "one group for each unit: the groups themselves tell who is there"
+            reader.refuse(query, says)
+    groups = Groups(rows.dataset)
+    if keys:
+        shown = [each for each in query.expressions if each.unalias().unnest() in keys]
+        called = [each.alias_or_name for each in shown]
+        groups = _partition(reader, query, rows.dataset, called, names)
+    released = []
+    for number, each in enumerate(query.expressions, 1):
+        inner, own = each.unalias().unnest(), each.alias_or_name
+        if inner not in keys and not isinstance(inner, exp.Literal | exp.Null):
+            title = names.get(own.lower(), own) or f"column {number}"
+            released.append(partial(_release_one, reader, groups, inner, title))
+    reader.world.all_of(released)
+    reader.read_rest(query)
+
+
+def _having_and_order(reader: Reader, query: exp.Select) -> list[Step]:
+    """Returns the step of HAVING on keys. Raises Unconvertible for HAVING and ORDER BY on
+    aggregates."""
+    aggregates = [each for each in query.expressions if each.find(exp.AggFunc)]
+    aliases = {each.alias.lower() for each in aggregates if each.alias}
+    for word, says in _ON_AGGREGATES.items():
         part = query.args.get(word)
-        aliases = {
-            each.alias.lower()
-            for each in query.expressions
-            if each.alias and each.find(exp.AggFunc)
-        }
+        columns = () if part is None else part.find_all(exp.Column)
+        numbers = [each.this for each in part.expressions] if word == "order" and part else []
+        at = [int(each.name) - 1 for each in numbers if each.is_int and each.name.isdigit()]
         if part is not None and (
             part.find(exp.AggFunc)
-            or any(each.name.lower() in aliases for each in part.find_all(exp.Column))
+            or any(each.name.lower() in aliases for each in columns)
+            or any(each in aggregates for number in at for each in query.expressions[number:][:1])
         ):
-            world.refuse(context, part, says)
-        if part is not None and word == "having":
-            world.own_row(part.this, scope, context)
-            steps.append(
-                (
-                    "_having",
-                    lambda below, suffix: world.step(context, query, "filter", below, suffix),
-                )
-            )
-        for number in part.expressions if part is not None and word == "order" else ():
-            at = number.this
-            if (
-                isinstance(at, exp.Literal)
-                and at.is_int
-                and query.expressions[int(at.name) - 1 : int(at.name)]
-                and query.expressions[int(at.name) - 1].find(exp.AggFunc)
-            ):
-                world.refuse(context, number, says)
-    keys = world.keys(query, context)
-    if (
-        any(each.find(exp.Anonymous) for each in keys)
-        and context.model.dialect not in world.one_row
-    ):
-        ask = "how many rows does a function of GROUP BY make of one?"
-        steps.append(
-            ("_called", lambda below, suffix: world.several(context, query, below, ask, suffix))
-        )
-    found = world.after(steps, found)
-    for key in keys:
-        world.own_row(key, scope, context)
-        if world.unit_in(key, scope, context):
-            world.refuse(
-                context, query, "one group for each unit: the groups themselves tell who is there"
-            )
-    reads = found.dataset
-    blocks = ""
-    if keys:
-        shown = [
-            each.alias_or_name for each in query.expressions if each.unalias().unnest() in keys
-        ]
-        blocks = "_by_" + "_".join(names.get(each.lower(), each) for each in shown)
-        groups = world.answers.of("groups", model.name)
-        question = "which groups are published, each with noise, also where it is empty?"
-        asks = {} if groups is not None else {"blocks": question + accepted(model, shown)}
-        spread: dict[str, Value] = {"by": "value", "blocks": world.spec.blocks(groups)}
-        values: dict[str, Value] = {"from": reads, "partition": spread}
-        at = context._replace(name=model.name)
-        found = SqlRows(
-            world.dataset(
-                at, query, values, blocks, "assumed: empty groups are published too", **asks
-            )
-        )
-        reads = f"{found.dataset}.*"
-    for number, each in enumerate(query.expressions, 1):
-        inner = each.unalias().unnest()
-        if inner in keys or isinstance(inner, exp.Literal | exp.Null):
-            continue
-        title = names.get(each.alias_or_name.lower(), each.alias_or_name) or f"column {number}"
-        release_one(world, model, inner, title, reads, bool(keys), context, scope, blocks)
-    world.read_rest(query, scope, context)
+            reader.refuse(part, says)
+    having = query.args.get("having")
+    if having is None:
+        return []
+    reader.own_row(having.this)
+    return [Step("_having", query, "filter")]
 
 
-def accepted(model: SqlModel, columns: list[str]) -> str:
-    """Returns what a test of dbt says of the values of the columns that make groups."""
-    said = [f"{each}: {', '.join(model.tests[each])}" for each in columns if each in model.tests]
-    return f" accepted_values says {'; '.join(said)}" if said else ""
+class Groups(NamedTuple):
+    """What aggregates are of: a dataset; with GROUP BY the blocks of a partition, whose name has
+    the end `suffix`."""
+
+    reads: str
+    suffix: str = ""
 
 
-def release_one(
-    world: World,
-    model: SqlModel,
-    node: exp.Expr,
-    title: str,
-    reads: str,
-    grouped: bool,
-    context: Standing,
-    scope: Scope,
-    blocks: str,
-) -> None:
+def _partition(
+    reader: Reader, query: exp.Select, below: str, keys: list[str], names: Mapping[str, str]
+) -> Groups:
+    """Writes the partition of GROUP BY. `keys`: the columns that it shows."""
+    model, world = reader.model, reader.world
+    suffix = "_by_" + "_".join(names.get(each.lower(), each) for each in keys)
+    groups = world.answers.of("groups", model.name)
+    ask = "which groups are published, each with noise, also where it is empty?"
+    said = [f"{each}: {', '.join(model.tests[each])}" for each in keys if each in model.tests]
+    ask += f" accepted_values says {'; '.join(said)}" if said else ""
+    spread: dict[str, Value] = {"by": "value", "blocks": world.spec.blocks(groups)}
+    values: dict[str, Value] = {"from": below, "partition": spread}
+    says, asks = "assumed: empty groups are published too", {} if groups else {"blocks": ask}
+    name = replace(reader, name=model.name).dataset(query, values, suffix, says, asks)
+    return Groups(f"{name}.*", suffix)
+
+
+def _release_one(reader: Reader, groups: Groups, node: exp.Expr, title: str) -> None:
     """Makes a mechanism of one aggregate."""
+    model, world = reader.model, reader.world
     where = model.where(node)
     says, asks = f"from {where}", dict[str, str]()
-    values: dict[str, Value] = {"reads": reads}
+    values: dict[str, Value] = {"reads": groups.reads}
     if _presto(node):
-        values |= presto(world, model, node, grouped, context, scope)
-        if world.answers.of("never_empty", model.name) is not True:
-            world.refuse(
-                context,
-                node,
-                "it is NULL, exactly, where there are no rows",
-                "if there always are: `never_empty: true` in the answers",
-            )
+        values |= presto(reader, node, bool(groups.suffix))
+        draw(reader, values, says, where, f"{model.name} {title}")
+        return
+    moved = sensitivity(reader, node)
+    if isinstance(node, exp.Count) and _counts_units(reader, node.this):
+        kind: Value = {"kind": "cap", "rows": "1", "keep": "first"}
+        capped: dict[str, Value] = {"from": groups.reads, "map": kind}
+        at = replace(reader, name=model.name)
+        each_once = "each unit counts once"
+        values["reads"] = at.dataset(node, capped, f"_{title}_units", each_once)
+    noise = world.answers.of("noise", model.name) or {}
+    if title in noise:
+        for key, value in Item(noise[title], f"noise of {title}").value.items():
+            number = _NUMBER.fullmatch(str(value))
+            values[str(key)] = str(value) if number else name_in_yaml(value)
+    elif is_released(model):
+        values |= {"mechanism": "laplace", "scale": TODO}
+        ask = f"which noise is added to {title}, outside of SQL? `noise:` of the answers names it"
+        asks["scale"] = ask
     else:
-        moved = sensitivity(world, model, node, context, scope)
-        if unit_counted(world, node, scope, context):
-            kind: Value = {"kind": "cap", "rows": "1", "keep": "first"}
-            at = context._replace(name=model.name)
-            values["reads"] = world.dataset(
-                at, node, {"from": reads, "map": kind}, f"_{title}_units", "each unit counts once"
-            )
-        noise = world.answers.of("noise", model.name) or {}
-        given = noise.get(title) if isinstance(noise, dict) else None
-        if given is None:
-            if not (
-                model.released
-                or (
-                    model.released is None
-                    and model.kind in ("query", "table", "view")
-                    and not model.dbt
-                )
-            ):
-                world.notes.append(
-                    f"{where}: {title} of {model.name} is exact and not counted; published, it has "
-                    "no guarantee"
-                )
-                return
-            values |= {"mechanism": "laplace", "scale": TODO}
-            asks["scale"] = (
-                f"which noise is added to {title}, outside of SQL? `noise:` of the answers names it"
-            )
-        else:
-            for key, each in Item(given, f"noise of {title}").value.items():
-                values[str(key)] = (
-                    name_in_yaml(each) if not re.fullmatch(r"[\d.e+/-]+", str(each)) else str(each)
-                )
-        values["sensitivity"] = TODO if moved is None else number_in_spec(moved)
-        if moved is None:
-            asks["sensitivity"] = (
-                "how far does one row move it? `bounds:` of the answers gives the range"
-            )
-        else:
-            says += "; assumed: no NaN" if node.find(exp.Sum) else ""
-    world.draw(context, values, says, where, f"{model.name} {title}", asks)
+        note = f"{title} of {model.name} is exact and not counted; published, it has no guarantee"
+        world.notes.append(f"{where}: {note}")
+        return
+    values["sensitivity"] = TODO if moved is None else str(moved)
+    if moved is None:
+        ask = "how far does one row move it? `bounds:` of the answers gives the range"
+        asks["sensitivity"] = ask
+    elif node.find(exp.Sum):
+        says += "; assumed: no NaN"
+    draw(reader, values, says, where, f"{model.name} {title}", asks)
 
 
-def number_in_spec(value: Fraction) -> str:
-    """Returns an exact number as a spec writes it."""
-    return str(value)
+def is_released(model: SqlModel) -> bool:
+    """Returns whether what a model shows is published: as it is said, or, in plain SQL, always."""
+    return not model.dbt if model.released is None else model.released
 
 
-def unit_counted(world: World, node: exp.Expr, scope: Scope, context: Standing) -> bool:
-    """Returns whether an aggregate counts the units themselves."""
-    distinct = node.this if isinstance(node, exp.Count) else None
-    return (
-        isinstance(distinct, exp.Distinct)
-        and len(distinct.expressions) == 1
-        and world.unit_in(distinct.expressions[0], scope, context)
-    )
+def _counts_units(reader: Reader, counted: exp.Expr) -> bool:
+    """Returns whether COUNT(DISTINCT …) counts the units themselves."""
+    distinct = isinstance(counted, exp.Distinct) and len(counted.expressions) == 1
+    return distinct and reader.is_unit(counted.expressions[0])
 
 
-def sensitivity(
-    world: World, model: SqlModel, node: exp.Expr, context: Standing, scope: Scope
-) -> Fraction | None:
+def sensitivity(reader: Reader, node: exp.Expr) -> Fraction | None:
     """Returns how far one row moves an aggregate; None for a sum whose bounds are not known. Raises
     Unconvertible."""
     node = node.unnest()
-
-    def refuse(says: str) -> NoReturn:
-        world.refuse(context, node, says)
-
     if isinstance(node, exp.Filter):
-        world.own_row(node.expression, scope, context)
-        return sensitivity(world, model, node.this, context, scope)
+        reader.own_row(node.expression)
+        return sensitivity(reader, node.this)
     if isinstance(node, exp.Mul | exp.Div):
-        left, right = node.left.unnest(), node.right.unnest()
-        if isinstance(node, exp.Mul) and literal(left) is not None:
-            left, right = right, left
-        times = literal(right)
-        if times is not None and left.find(exp.AggFunc):
-            moved = sensitivity(world, model, left, context, scope)
-            if isinstance(node, exp.Mul) or moved is None:
-                return None if moved is None else moved * abs(times)
-            if not times:
-                refuse("a division by zero")
-            whole = isinstance(right, exp.Literal) and right.is_int
-            typed = Dialect.get_or_raise(model.dialect or None).TYPED_DIVISION or not model.dialect
-            moved /= abs(times)
-            # Where / of whole numbers is rounded, neighbours may end on two sides of a step.
-            return Fraction(-(-moved.numerator // moved.denominator)) if whole and typed else moved
-        refuse("a ratio or a product of aggregates: release each one")
+        return _scaled(reader, node)
     for each in node.iter_expressions():
-        world.own_row(each, scope, context)
+        reader.own_row(each)
         if isinstance(node, exp.AggFunc) and each.find(exp.AggFunc):
-            refuse("an aggregate of aggregates")
-    if isinstance(node, exp.CountIf) or (
-        isinstance(node, exp.Count) and not isinstance(node, exp.ApproxDistinct)
-    ):
+            reader.refuse(node, "an aggregate of aggregates")
+    if isinstance(node, exp.CountIf | exp.Count):
         return Fraction(1)
+    if isinstance(node, exp.Sum) and not isinstance(node.this, exp.Distinct):
+        return most_of(reader, node.this)
+    reader.refuse(node, _why_unbounded(node))
+
+
+def _why_unbounded(node: exp.Expr) -> str:
+    """Returns why nothing is known of how far one row moves an expression."""
     if isinstance(node, exp.Sum):
-        if isinstance(node.this, exp.Distinct):
-            refuse("SUM(DISTINCT …): release a sum")
-        return most_of(world, model, node.this, context)
+        return "SUM(DISTINCT …): release a sum"
     if isinstance(node, exp.Avg):
-        refuse("AVG: release SUM and COUNT, each with noise")
+        return "AVG: release SUM and COUNT, each with noise"
     if isinstance(node, exp.AggFunc):
-        refuse(f"{node.sql_name()} is not bounded by one row")
+        return f"{node.sql_name()} is not bounded by one row"
     if node.find(exp.AggFunc):
-        refuse(f"{node.key.upper()} around an aggregate: do it after the noise")
-    refuse("a column that is neither grouped nor aggregated")
+        return f"{node.key.upper()} around an aggregate: do it after the noise"
+    return "a column that is neither grouped nor aggregated"
+
+
+def _scaled(reader: Reader, node: exp.Mul | exp.Div) -> Fraction | None:
+    """Returns how far one row moves an aggregate that is multiplied or divided by a number."""
+    left, right = node.left.unnest(), node.right.unnest()
+    if isinstance(node, exp.Mul) and literal(left) is not None:
+        left, right = right, left
+    times = literal(right)
+    if times is None or not left.find(exp.AggFunc):
+        reader.refuse(node, "a ratio or a product of aggregates: release each one")
+    moved = sensitivity(reader, left)
+    if isinstance(node, exp.Mul) or moved is None:
+        return None if moved is None else moved * abs(times)
+    if not times:
+        reader.refuse(node, "a division by zero")
+    dialect = reader.model.dialect
+    whole = isinstance(right, exp.Literal) and right.is_int
+    typed = Dialect.get_or_raise(dialect or None).TYPED_DIVISION or not dialect
+    moved /= abs(times)
+    # Where / of whole numbers is rounded, neighbours may end on two sides of a step.
+    return Fraction(ceil(moved)) if whole and typed else moved
 
 
 def literal(node: exp.Expr) -> Fraction | None:
@@ -534,84 +481,66 @@ def literal(node: exp.Expr) -> Fraction | None:
         return None  # in a notation that specs do not have, such as 007
 
 
-def most_of(world: World, model: SqlModel, node: exp.Expr, context: Standing) -> Fraction | None:
+def most_of(reader: Reader, node: exp.Expr) -> Fraction | None:
     """Returns the largest amount of the values of an expression, None where it is not known."""
     node = node.unnest()
     value = literal(node)
     if value is not None:
         return abs(value)
     if isinstance(node, exp.Least | exp.Greatest):
-        inner = next(
-            (
-                each.unnest()
-                for each in (node.this, *node.expressions)
-                if isinstance(
-                    each.unnest(), exp.Greatest if isinstance(node, exp.Least) else exp.Least
-                )
-            ),
-            None,
-        )
-        both = [one for one in (node, inner) if one is not None]
-        found = [literal(each) for one in both for each in (one.this, *one.expressions)]
-        ends = [each for each in found if each is not None]
-        if (
-            inner is not None
-            and len(ends) == 2
-            and len(node.expressions) == len(inner.expressions) == 1
-        ):
-            return max(map(abs, ends))
-        return None
+        return _most_clamped(node)
     if isinstance(node, exp.Case | exp.If):
-        ways = [each.args["true"] for each in node.args.get("ifs") or [node]]
         other = node.args.get("default") if isinstance(node, exp.Case) else node.args.get("false")
-        found = [
-            most_of(world, model, each, context)
-            for each in (*ways, *([] if other is None else [other]))
-            if not isinstance(each.unnest(), exp.Null)
-        ]
-        return (
-            max((each for each in found if each is not None), default=Fraction(0))
-            if None not in found
-            else None
-        )
+        ways = [each.args["true"] for each in node.args.get("ifs") or [node]]
+        ways += [] if other is None else [other]
+        return _most_of_all(reader, [each for each in ways if not each.unnest().is_type("null")])
     if isinstance(node, exp.Coalesce):
-        found = [most_of(world, model, each, context) for each in (node.this, *node.expressions)]
-        return None if None in found else max(each for each in found if each is not None)
+        return _most_of_all(reader, [node.this, *node.expressions])
     if isinstance(node, exp.Column):
-        bounds = world.answers.of("bounds", model.name) or {}
-        given = bounds.get(node.name)
-        if given is not None:
-            return max(abs(exact(str(each))) for each in given)
+        bounds = (reader.world.answers.of("bounds", reader.model.name) or {}).get(node.name)
+        return None if bounds is None else max(abs(exact(str(each))) for each in bounds)
     return None
 
 
-def presto(
-    world: World, model: SqlModel, node: exp.Expr, grouped: bool, context: Standing, scope: Scope
-) -> dict[str, Value]:
+def _most_of_all(reader: Reader, ways: list[exp.Expr]) -> Fraction | None:
+    """Returns the largest amount of several expressions, None where one is not known."""
+    found = [most_of(reader, each) for each in ways]
+    known = [each for each in found if each is not None]
+    return max(known, default=Fraction(0)) if len(known) == len(found) else None
+
+
+def _most_clamped(node: exp.Least | exp.Greatest) -> Fraction | None:
+    """Returns the largest amount of LEAST(GREATEST(x, a), b), in either order."""
+    other = exp.Greatest if isinstance(node, exp.Least) else exp.Least
+    sides = [each.unnest() for each in (node.this, *node.expressions)]
+    inner = next((each for each in sides if isinstance(each, other)), None)
+    both = [*sides, *([] if inner is None else (inner.this, *inner.expressions))]
+    ends = [end for each in both if (end := literal(each)) is not None]
+    # Four sides: a number and the inner function, a number and what is clamped.
+    return max(map(abs, ends)) if len(both) == 4 and len(ends) == 2 else None
+
+
+def presto(reader: Reader, node: exp.Expr, grouped: bool) -> dict[str, Value]:
     """Returns the keys of a noisy aggregate of Presto. Raises Unconvertible."""
     name, given = node.name.lower(), node.expressions
     if grouped:
-        world.refuse(context, node, f"{name} with GROUP BY: which groups are there is exact")
+        reader.refuse(node, f"{name} with GROUP BY: which groups are there is exact")
     for each in given:
-        world.own_row(each, scope, context)
+        reader.own_row(each)
         if each.find(exp.AggFunc):
-            world.refuse(context, node, "an aggregate of aggregates")
+            reader.refuse(node, "an aggregate of aggregates")
     counts = name in ("noisy_count_gaussian", "noisy_count_if_gaussian") and len(given) == 2
     if not counts and not (name == "noisy_sum_gaussian" and len(given) == 4):
-        world.refuse(
-            context,
-            node,
-            f"{name} with {len(given)} arguments has no bound of one row, or no fresh noise",
-        )
+        says = f"{name} with {len(given)} arguments has no bound of one row, or no fresh noise"
+        reader.refuse(node, says)
     numbers = [value for each in given[1:] if (value := literal(each)) is not None]
     if len(numbers) < len(given) - 1 or numbers[0] <= 0:
-        world.refuse(context, node, "the noise and the bounds are positive numbers, written out")
+        reader.refuse(node, "the noise and the bounds are positive numbers, written out")
+    if reader.world.answers.of("never_empty", reader.model.name) is not True:
+        hint = "if there always are: `never_empty: true` in the answers"
+        reader.refuse(node, "it is NULL, exactly, where there are no rows", hint)
     moved = Fraction(1) if counts else max(abs(numbers[1]), abs(numbers[2]))
-    return {
-        "mechanism": "gaussian",
-        "sigma": number_in_spec(numbers[0]),
-        "sensitivity": number_in_spec(moved),
-    }
+    return {"mechanism": "gaussian", "sigma": str(numbers[0]), "sensitivity": str(moved)}
 
 
 # --- budgets of other engines --------------------------------------------------------------------
@@ -635,46 +564,35 @@ def budgets_in(text: str, file: str) -> tuple[list[EngineBudget], str]:
     try:
         tokens = sqlglot.tokenize(text, read="snowflake")
     except SqlglotError as error:
-        raise Unconvertible(
-            f"{file}:1", f"sqlglot does not read this: {str(error)[:200]}"
-        ) from None
+        says = f"sqlglot does not read this: {str(error)[:200]}"
+        raise Unconvertible(f"{file}:1", says) from None
     words = [each.text.upper() for each in tokens]
     found: list[EngineBudget] = []
     unit, tables, start, rest = "", list[str](), 0, list(text)
     for end in (*(at for at, word in enumerate(words) if word == ";"), len(words)):
-        part = words[start:end]
-        pairs = list(pairwise(part))
-        if ("PRIVACY", "POLICY") in pairs:
-            for at, pair in enumerate(pairs, start):
-                if pair == ("ENTITY", "KEY") and at + 3 < end:
-                    unit = tokens[at + 3].text
-                if pair == ("ALTER", "TABLE"):
-                    last = at + 2
-                    while last + 2 < end and words[last + 1] == ".":
-                        last += 2
-                    tables.append(tokens[last].text)
-            if "PRIVACY_BUDGET" in part:
-                given = {
-                    words[at]: tokens[at + 2].text
-                    for at in range(start, end - 2)
-                    if words[at + 1] == "=>"
-                }
-                line = tokens[words.index("PRIVACY_BUDGET", start)].line
-                found.append(
-                    EngineBudget(
-                        given.get("BUDGET_LIMIT", "233"),
-                        "",
-                        (),
-                        f"{file}:{line}",
-                        given.get("BUDGET_WINDOW", "Weekly"),
-                    )
-                )
-            for at in range(tokens[start].start, tokens[end - 1].end + 1):
-                rest[at] = "\n" if rest[at] == "\n" else " "
+        part, begin = words[start:end], start
         start = end + 1
-    return [
-        each._replace(unit=unit, tables=tuple(tables) or ("protected",)) for each in found
-    ], "".join(rest)
+        pairs = list(pairwise(part))
+        if ("PRIVACY", "POLICY") not in pairs:
+            continue
+        for at, pair in enumerate(pairs, begin):
+            if pair == ("ENTITY", "KEY") and at + 3 < end:
+                unit = tokens[at + 3].text
+            if pair == ("ALTER", "TABLE"):
+                last = at + 2
+                while last + 2 < end and words[last + 1] == ".":
+                    last += 2
+                tables.append(tokens[last].text)
+        if "PRIVACY_BUDGET" in part:
+            arrows = (at for at in range(begin, end - 2) if words[at + 1] == "=>")
+            given = {words[at]: tokens[at + 2].text for at in arrows}
+            where = f"{file}:{tokens[words.index('PRIVACY_BUDGET', begin)].line}"
+            limit, window = given.get("BUDGET_LIMIT", "233"), given.get("BUDGET_WINDOW", "Weekly")
+            found.append(EngineBudget(limit, "", (), where, window))
+        for at in range(tokens[begin].start, tokens[end - 1].end + 1):
+            rest[at] = "\n" if rest[at] == "\n" else " "
+    protected = tuple(tables) or ("protected",)
+    return [each._replace(unit=unit, tables=protected) for each in found], "".join(rest)
 
 
 def clean_rooms(text: str, file: str) -> list[EngineBudget]:
@@ -684,11 +602,8 @@ def clean_rooms(text: str, file: str) -> list[EngineBudget]:
         item = waiting.pop()
         if isinstance(item.value, dict):
             if "usersNoisePerQuery" in item.value:
-                return [
-                    EngineBudget(
-                        item.at("epsilon").number(), "", ("collaboration",), f"{file}:1", "monthly"
-                    )
-                ]
+                epsilon = item.at("epsilon").number()
+                return [EngineBudget(epsilon, "", ("collaboration",), f"{file}:1", "monthly")]
             waiting += [Item(each, item.below(key)) for key, each in item.value.items()]
         elif isinstance(item.value, list):
             waiting += item.items()
@@ -704,19 +619,9 @@ def release_budget(world: World, budget: EngineBudget) -> None:
     }
     for table in budget.tables:
         unit = {} if world.unit else {"unit": "which column is the privacy unit (--unit)?"}
-        world.spec.relation(
-            table,
-            {"unit": name_in_yaml(world.shown_unit)},
-            f"from {budget.where}",
-            budget.where,
-            unit,
-        )
-        values: dict[str, Value] = {
-            "reads": name_in_yaml(table),
-            "notion": "approx",
-            "epsilon": budget.epsilon,
-        }
-        values |= {"delta": TODO, "count": TODO, "relation": TODO}
-        world.spec.release(
-            f"all queries of {table}", values, f"from {budget.where}", budget.where, asks
-        )
+        root: dict[str, Value] = {"unit": name_in_yaml(world.shown_unit)}
+        world.spec.relation(table, root, f"from {budget.where}", budget.where, unit)
+        values: dict[str, Value] = {"reads": name_in_yaml(table), "notion": "approx"}
+        values |= {"epsilon": budget.epsilon, **dict.fromkeys(asks, TODO)}
+        says = f"from {budget.where}"
+        world.spec.release(f"all queries of {table}", values, says, budget.where, asks)

@@ -14,6 +14,8 @@ KEYS = (
     "public unique max_rows max_rows_per_unit releases max_groups groups bounds noise never_empty "
     "released"
 ).split()
+#: What is answered of tables.
+OF_TABLES = ("public", "unique", "max_rows", "max_rows_per_unit")
 
 
 class Answers:
@@ -76,7 +78,9 @@ class Answers:
             item.integer()
         if key == "releases" and int(item.value) < 1:
             item.fail("what is never run is left out of the project: a count from 1 on is due")
-        if key in ("unique", "groups") and not (key == "groups" and isinstance(item.value, str)):
+        if key in ("unique", "groups") and not (
+            key == "groups" and isinstance(item.value, str | int)
+        ):
             names = [each.text() for each in item.items()]
             if not names or len(set(names)) < len(names):
                 item.fail("different names are due")

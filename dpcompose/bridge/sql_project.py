@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import NamedTuple
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple, TypeVar
 
 from sqlglot import exp
 
 from dpcompose.bridge import dbt, sql
-from dpcompose.bridge.bigquery import claim, release_policies, unit_column
-from dpcompose.bridge.open_spec import OpenSpec
-from dpcompose.bridge.relations import TEST, Project, SqlModel, Standing, World
-from dpcompose.bridge.sql import aggregate_of, release_aggregates, release_budget
-from dpcompose.bridge.sql_answers import Answers
+from dpcompose.bridge.bigquery import claim, release_policies
+from dpcompose.bridge.open_spec import COUNTED, OpenSpec
+from dpcompose.bridge.relations import TEST, Project, SqlModel, World, parts_of
+from dpcompose.bridge.sql import aggregate_of, is_released, release_aggregates, release_budget
+from dpcompose.bridge.sql_answers import OF_TABLES, Answers
+from dpcompose.bridge.sql_queries import read_query
+from dpcompose.bridge.sql_reader import Reader
+from dpcompose.bridge.sql_units import find_unit
 from dpcompose.bridge.values import Unconvertible
+from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.errors import nearest, quoted
 from dpcompose.spec.reading import OPEN as TODO
-
-#: Seconds that a project may take.
-MOST_SECONDS = 60
 
 
 def read_project(
@@ -56,6 +58,11 @@ class RefusedSql(Exception):
         super().__init__("\n".join(map(str, self.refusals)))
 
 
+T = TypeVar("T")
+#: How often what is drawn, by how a model is stored; others are run.
+_COUNTED = {"view": "reads", "materialized_view": "refreshes"}
+
+
 def write(
     project: Project,
     only: Collection[str] = (),
@@ -71,94 +78,148 @@ def write(
     spec = OpenSpec(unit_from="all rows of one unit are added or removed")
     models = {each.key: each for each in project.models if each.key}
     policies = {each.view: each for each in project.policies}
-    world = World(spec, project.answers, models, claim, policies)
-    refusals = list(project.refusals)
+    world = World(spec, project.answers, models, policies, read_query, claim)
     wanted = [each for each in project.models if not only or each.name in only]
-    known = {each.name for each in project.models}
-    for each in only:
-        if each not in known:
-            near = nearest(each, known)
-            says = f"there is no model {quoted(each)}"
-            refusals.append(
-                Unconvertible("--only", says, f"did you mean {near}?" if near else None)
-            )
-    written_twice = Counter(each.key for each in project.models if each.key)
-    for model in project.models:
-        if written_twice[model.key] > 1 and not model.inserted:
-            says = f"{model.name} is written twice: which rows a reader sees is not known"
-            refusals.append(Unconvertible(model.where(model.query), says))
-        for table in () if model.query is None else model.query.find_all(exp.Table):
-            other = world.model_of(tuple(each.name for each in table.parts))
-            if other is not None and other is not model and model.name not in other.readers:
-                other.readers.append(model.name)
-    for model in project.models:
-        tests = [each for each in model.readers if each.startswith(TEST)]
-        if tests and model.kind == "ephemeral" and world.draws_others(model):
-            says = f"{tests[0]} draws noise of {model.name}, which is ephemeral: it is not counted"
-            refusals.append(Unconvertible(f"{model.file}:1", says, "test a table that holds it"))
-    refusals += _ambiguous(project, world)
-    try:
-        find_unit(world, wanted, project)
-    except Unconvertible as error:
-        refusals.append(error)
-    end = time.monotonic() + MOST_SECONDS
+    _link(project, world)
+    refusals = [*project.refusals, *_unknown(only, project), *_written_twice(project)]
+    refusals += [*_tests_of_noise(project), *_ambiguous(project, world)]
     released: list[tuple[SqlModel, Counter[int]]] = []
-    for model in wanted if not refusals or project.answers.unit or world.unit else ():
-        if time.monotonic() > end:
-            raise TimeoutError(f"the project takes more than {MOST_SECONDS} seconds")
-        try:
-            drawn = _release(world, model)
-            if drawn:
-                released.append((model, drawn))
-        except Unconvertible as error:
-            refusals.append(error)
-        except RecursionError:
-            refusals.append(Unconvertible(model.where(), "the query is nested too deep"))
+
+    def release(model: SqlModel) -> None:
+        """Makes the mechanisms of a model."""
+        project.within_time()
+        drawn = _release(world, model)
+        released.extend([(model, drawn)] if drawn else [])
         step()
-    try:
-        release_policies(
-            world, [each for each in project.policies if not only or each.view[-1] in only]
-        )
-        for each in project.budgets:
-            release_budget(world, each)
-        project.answers.know(_relations(project) | spec.datasets.keys())
-        if not refusals:
-            _count(world, released)
-            _share_samples(world, released)
-            spec.forget_schemas(world.people)
-            empty = compared and world.exact and not spec.mechanisms
-            text = "dpcompose: 1\nprotect: user\n" if empty else spec.text(deltas)
-    except Unconvertible as error:
-        refusals.append(error)
+
+    def finish() -> str:
+        """Writes the spec, once all mechanisms are known."""
+        if refusals:
+            return ""
+        _count(world, released)
+        _share_samples(world, released)
+        spec.forget_schemas(world.people)
+        empty = compared and world.exact and not spec.mechanisms
+        return "dpcompose: 1\nprotect: user\n" if empty else spec.text(deltas)
+
+    set_by = [each for each in project.policies if not only or each.view[-1] in only]
+    _attempt(lambda: find_unit(world, wanted, project), refusals, wanted)
+    if not refusals or project.answers.unit or world.unit:
+        for model in wanted:
+            _attempt(partial(release, model), refusals, [model])
+    _attempt(lambda: release_policies(world, set_by), refusals)
+    for each in project.budgets:
+        release_budget(world, each)
+    known = _relations(project) | spec.datasets.keys()
+    _attempt(lambda: project.answers.know(known), refusals)
+    text = _attempt(finish, refusals) or ""
+    refusals += world.refusals
     if refusals:
         unique = {(each.where, each.message): each for each in refusals}
         raise RefusedSql(unique.values())
-    return WrittenSpec(
-        text, spec.questions, [*project.notes, *world.notes], spec.places, world.exact
-    )
+    notes = [*project.notes, *world.notes]
+    return WrittenSpec(text, spec.questions, notes, spec.places, world.exact)
+
+
+def _attempt(
+    action: Callable[[], T], refusals: list[Unconvertible], models: Iterable[SqlModel] = ()
+) -> T | None:
+    """Returns what an action does, None where it is refused, which is noted. `models`: those that
+    it reads."""
+    try:
+        return action()
+    except Unconvertible as error:
+        refusals.append(error)
+    except RecursionError:
+        where = next((each.where() for each in models), "")
+        refusals.append(Unconvertible(where, "the query is nested too deep"))
+    return None
+
+
+def _link(project: Project, world: World) -> None:
+    """Notes in each model what reads it, how often at least, and whether it draws noise. Raises
+    RefusedSql where models read each other in a circle."""
+    order = TopologicalSorter[SqlModel]()
+    for model in project.models:
+        project.within_time()
+        order.add(model)
+        if model.released is None:
+            model.released = project.answers.of("released", model.name)
+        model.draws_noise = bool(model.clauses)
+        for table in model.tables():
+            other = world.model_of(parts_of(table))
+            if other is not None and other is not model:
+                other.read_by[model] += 1
+                order.add(model, other)
+    try:
+        sources_first = list(order.static_order())
+    except CycleError as error:
+        circle: list[SqlModel] = error.args[1]
+        says = f"models read each other in a circle: {', '.join(each.name for each in circle)}"
+        raise RefusedSql([Unconvertible(circle[0].where(circle[0].query), says)]) from None
+    for model in sources_first:
+        if model.kind == "ephemeral" and model.draws_noise:
+            for reader in model.read_by:
+                reader.draws_noise = True
+    for model in reversed(sources_first):
+        # A test reads a model once at least, and so does a build that nobody counts.
+        model.reads = sum(each.startswith(TEST) for each in model.readers)
+        for reader, times in model.read_by.items():
+            given = int(project.answers.of("releases", reader.name) or 0)
+            passes_on = reader.kind in ("view", "ephemeral")
+            runs = max(given, reader.reads) if passes_on else given or 1
+            model.reads += 0 if reader.public else times * runs
+        model.readers += [each.name for each in model.read_by if each.name not in model.readers]
+
+
+def _unknown(only: Collection[str], project: Project) -> list[Unconvertible]:
+    """Returns what is wrong with the names of models that a call gives."""
+    known = {each.name for each in project.models}
+    found = []
+    for each in only:
+        if each not in known:
+            near = nearest(each, known)
+            hint = f"did you mean {near}?" if near else None
+            found.append(Unconvertible("--only", f"there is no model {quoted(each)}", hint))
+    return found
+
+
+def _written_twice(project: Project) -> list[Unconvertible]:
+    """Returns the refusals of relations that several queries write."""
+    times = Counter(each.key for each in project.models if each.key)
+    says = "is written twice: which rows a reader sees is not known"
+    return [
+        Unconvertible(each.where(each.query), f"{each.name} {says}")
+        for each in project.models
+        if times[each.key] > 1 and not each.inserted
+    ]
+
+
+def _tests_of_noise(project: Project) -> list[Unconvertible]:
+    """Returns the refusals of tests of ephemeral models, each of which draws their noise anew."""
+    found = []
+    for model in project.models:
+        tests = [each for each in model.readers if each.startswith(TEST)]
+        if tests and model.kind == "ephemeral" and model.draws_noise:
+            says = f"{tests[0]} draws noise of {model.name}, which is ephemeral: it is not counted"
+            hint = "test a table that holds it"
+            found.append(Unconvertible(f"{model.file}:1", says, hint))
+    return found
 
 
 def _ambiguous(project: Project, world: World) -> list[Unconvertible]:
     """Returns what is wrong with answers that several tables of one name would share."""
     found: dict[str, set[str]] = {}
-    for model in project.models:
-        for each in () if model.query is None else model.query.find_all(exp.Table):
-            parts = tuple(one.name for one in each.parts)
-            if len(parts) > 1 and world.model_of(parts) is None:
-                found.setdefault(parts[-1], set()).add(".".join(parts[-2:]))
-    return [
-        Unconvertible(
-            "",
-            f"the answers of {quoted(plain)} fit {' and '.join(sorted(names))}",
-            "name the schema",
-        )
-        for plain, names in found.items()
-        if len(names) > 1
-        and any(
-            project.answers.of(key, plain) is not None
-            for key in ("public", "unique", "max_rows", "max_rows_per_unit")
-        )
-    ]
+    for parts in (parts_of(each) for model in project.models for each in model.tables()):
+        if len(parts) > 1 and world.model_of(parts) is None:
+            found.setdefault(parts[-1], set()).add(".".join(parts[-2:]))
+    refusals = []
+    for plain, names in found.items():
+        answers = (project.answers.of(key, plain) for key in OF_TABLES)
+        if len(names) > 1 and any(each is not None for each in answers):
+            says = f"the answers of {quoted(plain)} fit {' and '.join(sorted(names))}"
+            refusals.append(Unconvertible("", says, "name the schema"))
+    return refusals
 
 
 def _relations(project: Project) -> set[str]:
@@ -180,51 +241,6 @@ def _relations(project: Project) -> set[str]:
     return found
 
 
-def find_unit(world: World, models: Iterable[SqlModel], project: Project) -> None:
-    """Notes the one column that is the privacy unit in all tables. Raises Unconvertible where two
-    queries have different ones."""
-    said: dict[str, tuple[str, str]] = {}
-    base = Standing(
-        SqlModel("", None, "", dialect=next((each.dialect for each in project.models), "")), "", {}
-    )
-
-    def say(names: Iterable[str], shown: str, where: str) -> None:
-        """Notes a unit by its name in the tables, and where it is said."""
-        for each in sorted(names):
-            same = world.key(shown, base) == each
-            said.setdefault(each, (shown if same else each, where))
-
-    if project.answers.unit is not None:
-        say([world.key(project.answers.unit, base)], project.answers.unit, "the answers")
-    for model in models:
-        for select in () if model.query is None else model.query.find_all(exp.Select):
-            clause = model.clauses.get(select.expressions[0].name if select.expressions else "")
-            column = None if clause is None else unit_column(clause)
-            if clause is not None and column is not None:
-                roots = world.roots_of(column, select, world.context_of(model, select))
-                say(roots, column.name, f"{model.file}:{model.first + clause.line - 1}")
-    for policy in project.policies:
-        column_name = str(policy.item.get("privacy_unit_column", ""))
-        found = world.models.get(policy.view)
-        key = world.key(column_name, base)
-        if found is not None and found.query is not None:
-            say(
-                world.roots_in(found.query, Standing(found, found.name, {}), key),
-                column_name,
-                policy.where,
-            )
-        elif column_name:
-            say([key], column_name, policy.where)
-    for budget in project.budgets:
-        say([world.key(budget.unit, base)] if budget.unit else [], budget.unit, budget.where)
-    if len(said) > 1:
-        (one, first), (two, second) = [(shown, where) for shown, where in said.values()][:2]
-        says = f"the privacy unit is {quoted(two)} here and {quoted(one)} at {first}"
-        raise Unconvertible(second, says, "one spec has one unit: --only makes two specs")
-    for key, (shown, _) in said.items():
-        world.unit, world.shown_unit = key, shown
-
-
 def _release(world: World, model: SqlModel) -> Counter[int]:
     """Makes the mechanisms of a model, and returns how often each is drawn when it is run."""
     query = model.query
@@ -236,29 +252,24 @@ def _release(world: World, model: SqlModel) -> Counter[int]:
         world.notes.append(f"{model.error}; the model is not counted")
         return Counter()
     world.drawn = Counter()
-    context = Standing(model, model.name, {})
-    found = aggregate_of(world, query, context)
+    reader = Reader(world, model, model.name)
+    found = aggregate_of(reader, query)
     if found is not None:
-        if model.dbt and not model.released and world.answers.of("noise", model.name) is None:
-            select = found[0]
-            titles = ", ".join(
-                each.alias_or_name for each in select.expressions if each.find(exp.AggFunc)
-            )
-            world.exact[model.name] = (
-                f"{model.where(query)}: {model.name} ({titles}) is exact and not counted; "
-                "published, it has no guarantee"
-            )
-            world.notes.append(world.exact[model.name])
-            return Counter()
-        release_aggregates(world, model, *found)
-        return world.drawn
-    if model.dbt and not model.released and not world.draws_others(model):
+        if is_released(model) or world.answers.of("noise", model.name) is not None:
+            release_aggregates(found)
+            return world.drawn
+        shown = (each for each in found.query.expressions if each.find(exp.AggFunc))
+        titles = ", ".join(each.alias_or_name for each in shown)
+        says = f"{model.name} ({titles}) is exact and not counted; published, it has no guarantee"
+        world.exact[model.name] = f"{model.where(query)}: {says}"
+        world.notes.append(world.exact[model.name])
         return Counter()
-    rows = world.read_model(model)
-    drawn = world.draws_of(model)
+    if model.dbt and not model.released and not model.draws_noise:
+        return Counter()
+    rows = reader.read_model(model)
     if rows.private and (model.kind == "query" or model.released):
-        world.refuse(context, query, "rows of people are shown as they are: nothing bounds that")
-    return drawn
+        reader.refuse(query, "rows of people are shown as they are: nothing bounds that")
+    return world.draws_of(model)
 
 
 def _count(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
@@ -266,6 +277,7 @@ def _count(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
     for number, draw in enumerate(world.draws):
         asks, values, says = dict(draw.asks), dict(draw.values), draw.says
         total: int | None = 0
+        counted: list[str] = []
         for model, drawn in released:
             if not drawn[number]:
                 continue
@@ -282,10 +294,15 @@ def _count(world: World, released: list[tuple[SqlModel, Counter[int]]]) -> None:
                 total += times * drawn[number]
                 if world.answers.of("releases", model.name) is None:
                     says += "; assumed: run once"
+            if model.kind != "query":
+                times_of = _COUNTED.get(model.kind, "runs")
+                counted.append(f"{times_of} of the {model.kind} {model.name}")
         if total is None:
             values["count"] = TODO
         elif total != 1:
             values["count"] = str(total)
+        if counted:
+            values["because"] = name_in_yaml(f"{COUNTED}{' and '.join(counted)}")
         world.spec.release(draw.name, values, says, draw.where, asks)
 
 
@@ -330,30 +347,9 @@ def _runs(world: World, model: SqlModel) -> int | None:
     """Returns how often a model is run, or read if it is a view; None where that is not known."""
     given = world.answers.of("releases", model.name)
     if given is not None:
-        known = _known_reads(world, model) if model.kind == "view" else 0
-        if int(given) < known:
-            says = f"{model.name} is read {known} times at least, by {', '.join(model.readers)}"
-            place = world.answers.place("releases", model.name)
-            raise Unconvertible(place, f"`releases` is {given}, but the view {says}")
+        if model.kind == "view" and int(given) < model.reads:
+            says = f"`releases` is {given}, but the view {model.name} is read {model.reads} times"
+            says += f" at least, by {', '.join(model.readers)}"
+            raise Unconvertible(world.answers.place("releases", model.name), says)
         return int(given)
     return 1 if not model.dbt and model.kind in ("query", "table") else None
-
-
-def _known_reads(world: World, model: SqlModel, above: tuple[SqlModel, ...] = ()) -> int:
-    """Returns how often a model is read at least, by what the project has: each build of a reader
-    reads it, and each read of a view or an ephemeral model; a test, or a build that nobody counts,
-    is one."""
-    total = sum(each.startswith(TEST) for each in model.readers)
-    for reader in world.models.values():
-        if reader.query is None or reader is model or reader in above or reader.public:
-            continue
-        times = sum(
-            world.model_of(tuple(one.name for one in each.parts)) is model
-            for each in reader.query.find_all(exp.Table)
-        )
-        given = int(world.answers.of("releases", reader.name) or 0)
-        if times and reader.kind in ("view", "ephemeral"):
-            total += times * max(given, _known_reads(world, reader, (*above, model)))
-        elif times:
-            total += times * (given or 1)
-    return total
