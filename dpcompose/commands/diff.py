@@ -11,8 +11,8 @@ from itertools import zip_longest
 
 from dpcompose.commands.choices import DiffFormat, FailOn
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of_fault
-from dpcompose.commands.parallel.bounds import TooMuch, limit_finding
-from dpcompose.commands.parallel.workers import run_each_within
+from dpcompose.commands.parallel.bounds import Most, TooMuch, limit_finding
+from dpcompose.commands.parallel.workers import run_each_within, run_within
 from dpcompose.commands.reading.gather import Gathering
 from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
@@ -45,6 +45,7 @@ from dpcompose.planning.comparison import (
     change,
     refused,
 )
+from dpcompose.planning.pairing import pairs
 from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merge
 from dpcompose.render.exports import github, sarif
 from dpcompose.render.json.plan_documents import diff_json
@@ -127,7 +128,7 @@ class Comparison(Complaints):
         when: str = "",
         place: str | None = None,
     ) -> Iterator[Change | Invalid]:
-        """Yields the change of each document of a file, paired by their order.
+        """Yields the change of each document of a file, paired by what they are.
 
         The settings are those of the new file, for both. `when` follows the name of the old one.
         `place`: where the file is now, also if nobody looks at it there.
@@ -150,10 +151,10 @@ class Comparison(Complaints):
         before = [] if old is None else _versions(*old, when)
         after = [] if new is None else _versions(*new)
         held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
-        pairs = list(zip_longest(before, after))
+        paired = _paired(before, after, self.run.resources)
         work = partial(_compared, terms)
-        changes = run_each_within(self.run.resources, pairs, lambda pair: work(*pair))
-        for (was, now), made in zip(pairs, changes, strict=True):
+        changes = run_each_within(self.run.resources, paired, lambda pair: work(*pair))
+        for (was, now), made in zip(paired, changes, strict=True):
             if isinstance(made, TooMuch):
                 made = refused(was, now, limit_finding(made))
             if isinstance(made, str):  # the other specs have their results
@@ -220,6 +221,22 @@ def _compared(terms: SameTerms, old: Version | None, new: Version | None) -> Cha
         raise
     except Exception as error:
         return "".join(traceback.format_exception(error)).rstrip()
+
+
+def _paired(
+    old: Sequence[Version], new: Sequence[Version], most: Most
+) -> list[tuple[Version | None, Version | None]]:
+    """Returns the documents of two versions of a file in pairs; by their order where it takes too
+    much to read them twice."""
+    if len(old) < 2 and len(new) < 2:
+        return [*zip_longest(old, new)]
+    try:
+        found = run_within(most, lambda: pairs([e.data for e in old], [e.data for e in new]))
+    except TooMuch:
+        return [*zip_longest(old, new)]
+    return [
+        (None if was is None else old[was], None if now is None else new[now]) for was, now in found
+    ]
 
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:

@@ -208,6 +208,32 @@ def test_no_comment_in_a_spec_withdraws_its_release(ledger: Path) -> None:
     assert "is gone since" in told[0] and spent(found) == pytest.approx(0.07)
 
 
+def test_documents_that_are_corrected_upwards_may_stand_in_another_order(ledger: Path) -> None:
+    (ledger / "a.yaml").unlink()
+    (ledger / "b.yaml").write_text(f"{spec('counts', '0.02')}---\n{spec('ages', '0.05')}")
+    git("commit", "-qam", "one file")
+    (ledger / "b.yaml").write_text(f"{spec('ages', '0.055')}---\n{spec('counts', '0.025')}")
+    found, told = since(0)
+    assert told == [] and spent(found) == pytest.approx(0.08)
+    (ledger / "b.yaml").write_text(f"{spec('ages', '0.04')}---\n{spec('counts', '0.03')}")
+    found, told = since(1)
+    assert "rho is `1/25` and was `1/20`" in told[0] and spent(found) == pytest.approx(0.08)
+
+
+def test_the_budget_of_a_release_is_of_the_record_where_its_filter_counts_in_it(
+    ledger: Path,
+) -> None:
+    own, filtered = "budget: {rho: 1}\n", "budget: {rho: 1}\nadaptivity: parameters\nfilter: zcdp\n"
+    for more, wanted in ((own, 0), (filtered, 1)):
+        for file, name, rho in (("a.yaml", "counts", "0.02"), ("b.yaml", "ages", "0.05")):
+            (ledger / file).write_text(spec(name, rho) + more)
+        git("commit", "-qam", "a budget")
+        (ledger / "b.yaml").write_text(spec("ages", "0.05") + more.replace("rho: 1", "rho: 2"))
+        told = since(wanted)[1]
+        assert [*map(bool, told)] == [True] * wanted
+        assert all("the budget is ρ = 2, and was ρ = 1" in says for says in told)
+
+
 def test_settings_of_the_revision_say_how_bad_it_is(ledger: Path) -> None:
     (ledger / "b.yaml").unlink()
     settings = Path("dpcompose.toml")

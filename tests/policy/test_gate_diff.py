@@ -88,6 +88,28 @@ def test_new_free_things_are_told_in_all_formats() -> None:
     assert ":10 `z` is computed from released outputs alone: of `m`" in shown
 
 
+def test_documents_in_another_order_are_no_change() -> None:
+    other = OVERLAPPING.replace("t: {}", "t: {}\n  u: {}")
+    write("s.yaml", f"{SPEC}---\n{other}")
+    commit()
+    call = ("diff", "--against", "HEAD", "s.yaml", "--format", "json", "--fail-on", EVENTS)
+    for specs, found in (
+        ([other, SPEC], [[], []]),
+        ([other, SPEC.replace("epsilon: 2}", "epsilon: 1}")], [[], ["new-assumption"]]),
+        ([other.replace("epsilon: 1}", "epsilon: 2}"), SPEC], [["increase"], []]),
+        ([other], [[], ["removed-spec"]]),
+        # The first one gives away more, though it seems to be the second one with less.
+        (
+            [SPEC.replace("epsilon: 2}", "epsilon: 9}"), SPEC],
+            [["increase", "new-assumption"], [], ["removed-spec"]],
+        ),
+    ):
+        write("s.yaml", "---\n".join(specs))
+        result = run(*call)
+        assert [each["events"] for each in changes(result)] == found
+        assert (result.exit_code == 1) is any(found)
+
+
 def test_a_removed_a_moved_and_a_new_spec() -> None:
     write("strict/s.yaml", SPEC)
     write("strict/dpcompose.toml", "max-budget = {epsilon = 3}\n")
