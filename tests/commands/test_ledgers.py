@@ -17,6 +17,7 @@ from contracts import checked
 from tables import tables
 from volume import seeds
 
+from dpcompose.commands.parallel import workers
 from dpcompose.planning.ledger import totals as ledger_totals
 from dpcompose.policy import settings_files
 
@@ -472,6 +473,27 @@ def test_one_clock_for_all_of_it_says_which_release_was_reached(
         "dpcompose: nothing was added up: not analysed: all of it takes longer than the 15 s of "
         "--max-seconds, and ledger/b.yaml, release 2 of 2, was reached\n"
     )
+
+
+def test_one_process_reads_the_history_within_the_limits(
+    ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rho in range(6, 12):
+        (ledger / "b.yaml").write_text(spec("ages", f"{rho}/200"))
+        git("commit", "-qam", f"upwards, to {rho}/200")
+    started: list[object] = []
+    real = workers._start
+
+    def counted(*given: Any) -> None:
+        started.append(given)
+        real(*given)
+
+    monkeypatch.setattr(workers, "_start", counted)
+    for limits in ((), ("--max-seconds", "600"), ("--max-seconds", "600", "--max-memory", "500")):
+        started.clear()
+        assert run("total", "ledger", "--over-time", "--rho", "9", *limits).exit_code == 0
+        # What reads the files, what reads history, and the sum.
+        assert len(started) == (3 if limits else 0)
 
 
 def test_a_clock_that_is_over_at_once_ends_at_the_first_release(ledger: Path) -> None:
