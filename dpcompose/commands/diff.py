@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
+from typing import NamedTuple
 
 from dpcompose.commands.choices import DiffFormat, FailOn
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of_fault
@@ -46,7 +47,7 @@ from dpcompose.planning.comparison import (
     refused,
 )
 from dpcompose.planning.pairing import pairs
-from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merge
+from dpcompose.policy.settings import FIELDS, BadSettings, Settings, is_stricter, lowered, merge
 from dpcompose.render.exports import github, sarif
 from dpcompose.render.json.plan_documents import diff_json
 from dpcompose.render.parts.inline import within_summary
@@ -54,6 +55,14 @@ from dpcompose.render.plans import diff_views, review
 from dpcompose.render.words.problems import UNREADABLE
 from dpcompose.report import LeftOut
 from dpcompose.source import documents, is_spec
+
+
+class _Told(NamedTuple):
+    """What settings say now and did not, a sentence each; and whether they still ask for all that
+    they did."""
+
+    says: tuple[str, ...] = ()
+    stricter: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -167,44 +176,55 @@ class Comparison(Complaints):
                 found = replace(found, reports=tuple(each for some in shown for each in some))
             yield found
 
-    def _settings(self, old: str, new: str) -> tuple[str, ...]:
-        """Returns sentences on the settings files around a spec that say something else than
-        before. Raises BadSettings.
+    def _settings(self, old: str, new: str) -> _Told:
+        """Returns what the settings files around a spec say that they did not. Raises BadSettings.
 
         Whether they count makes no difference to what a revision is compared with: once the change
         is merged, they are the policy of the next one. For two files none do where all are ignored.
         """
         if self.before is None and self.policies.isolated:
-            return ()
+            return _Told()
         try:
             now = self.policies.settings_of(new) if self.before is None else self.before.now(new)
         except BadSettings as error:
             if not self.policies.isolated:
                 raise
-            return (f"the settings cannot be read: {error}",)
+            return _Told((f"the settings cannot be read: {error}",))
         if self.before is None:
             was = self.policies.settings_of(old)
         else:
             try:
                 was = merge(self.before.layers(old))
             except BadSettings as error:
-                return (f"the settings as they were cannot be read: {error}",)
-        found = []
+                return _Told((f"the settings as they were cannot be read: {error}",))
+        found: list[str] = []
+        stricter = True
         for key in FIELDS:
             values = [tuple(each.value for each in one.said.get(key, ())) for one in (was, now)]
             if values[0] != values[1]:
                 before, after = (" and ".join(map(toml, each)) or "not set" for each in values)
-                found.append(f"`{key}` of the settings is {after}, and was {before}")
-        return tuple(found)
+                kept = is_stricter(key, was, now)
+                stricter &= kept
+                more = ": stricter" if kept else ""
+                found.append(f"`{key}` of the settings is {after}, and was {before}{more}")
+        fallen = [] if found and not stricter else [*lowered(was, now)]
+        if fallen:
+            stricter = False
+            codes = ", ".join(fallen)
+            says = (
+                f"{codes} may be of a lower level than before, or ignored, by which file says what"
+            )
+            found.append(says)
+        return _Told(tuple(found), stricter)
 
     def _with_events(
-        self, found: Change | Invalid, settings: Settings, told: tuple[str, ...]
+        self, found: Change | Invalid, settings: Settings, told: _Told
     ) -> Change | Invalid:
         """Returns a change with its settings and failing events, and updates the exit code."""
         if isinstance(found, Invalid):
             self.worse(ExitCode.INVALID)
             return found
-        found = replace(found, settings=told)
+        found = replace(found, settings=told.says, stricter=told.stricter)
         found = replace(found, failing=tuple(e for e in found.events if e in self.failing))
         broken = any(settings.fails(each.level) for each in found.findings)
         unbounded = found.new is not None and found.new.status == "no-guarantee"
