@@ -43,7 +43,7 @@ def names(tree: Value) -> SpecNames:
     )
 
 
-#: What tells two specs of a file apart, the narrowest first; all of it is what they are about.
+#: What tells two specs of a file apart, the narrowest first; the last one is what they are about.
 _KEYS: tuple[Callable[[SpecNames], Hashable], ...] = (
     lambda each: each,
     lambda each: each._replace(title=""),

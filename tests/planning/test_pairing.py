@@ -40,7 +40,8 @@ def paired(old: str, new: str) -> list[tuple[int | None, int | None]]:
         for each in text.split():
             body, _, title = each.partition("/")
             names, _, epsilon = body.partition("=")
-            found.append(Doc(*names.split("."), int(epsilon), title).text)  # type: ignore[arg-type]
+            dataset, mechanism = names.split(".")
+            found.append(Doc(dataset, mechanism, int(epsilon), title).text)
         return found
 
     return pairs(read(old), read(new))
