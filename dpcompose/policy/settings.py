@@ -227,7 +227,8 @@ def _fewer(rank: Callable[[Any], Any]) -> _Merge:
 class SettingKey(NamedTuple):
     """A key of settings: a function that reads a value, the merge of several, and that in words.
 
-    `tightens`: whether the merge asks for all that each of its values asks for.
+    `tightens`: whether what the merge keeps asks for all that each of its values asks for, whoever
+    reads it: a ledger takes names that are listed as allowed.
     """
 
     read: Callable[[Any, str], Any]
@@ -248,7 +249,9 @@ FIELDS = {
     "require-delta": SettingKey(partial(_number, below_one=True), _fewer(Fraction), "the smallest"),
     "require-because": SettingKey(partial(_kinds, of=OF_ENTRIES), _union, "all of them"),
     "require-population": SettingKey(a_switch, _all, "true where one layer says so"),
-    "populations": SettingKey(populations, _all, "every list holds: the name is in each of them"),
+    "populations": SettingKey(
+        populations, _all, "every list holds: the name is in each of them", False
+    ),
     "forbid": SettingKey(_kinds, _union, "all of them"),
     "advise": SettingKey(a_switch, _fewer(bool), "false where one layer says so", False),
     "site": SettingKey(
@@ -408,12 +411,15 @@ def is_stricter(name: str, was: Settings, now: Settings) -> bool:
     """Returns whether settings ask by a key for all that others did: what both together ask for is
     what they ask for alone.
 
-    Of `severity` that holds where no finding is of a lower level, or can be ignored.
+    Of `severity` that holds where no finding is of a lower level, or can be ignored. Of a budget it
+    does not where there was none: `check` and `total` fail where there is nothing to hold against.
     """
     if name == "severity":
         return next(lowered(was, now), None) is None
-    key, after = FIELDS[name], now.said.get(name, ())
-    both = [*after, *was.said.get(name, ())]
+    key, before, after = FIELDS[name], was.said.get(name, ()), now.said.get(name, ())
+    if key.merge is _least_budgets and not before:
+        return False
+    both = [*after, *before]
     return key.tightens and {e.value for e in key.merge(both)} == {e.value for e in after}
 
 

@@ -287,7 +287,10 @@ severity = {DPC204 = "warning", DPC202 = "off"}
         ('"drops"', '"drops", "keeps"', True),
         ('"drops"', '"keeps"', False),
         ("forbid =", "require-population = true\nfail-on = 'note'\nforbid =", True),
-        ("forbid =", "budget = {epsilon = 1}\ntotal-budget = {epsilon = 8}\nforbid =", True),
+        # Where there was no budget, `check` and `total` fail; a list of names lets a ledger open.
+        ("forbid =", "budget = {epsilon = 1}\nforbid =", False),
+        ("forbid =", "total-budget = {epsilon = 8}\nforbid =", False),
+        ("max-budget = {epsilon = 4}", "", False),
         # Whether fewer names are a shorter list of the same, nobody needs to work out.
         ('"riders-2026", "riders-2027"', '"riders-2026"', False),
         ('"riders-2026", "riders-2027"', '"riders-2026", "riders-2027", "riders-2028"', False),
@@ -317,6 +320,17 @@ def test_settings_that_only_get_stricter_are_told_and_no_event(
     told = [each.endswith(": stricter") for each in found["settings"]]
     assert told and all(told) is stricter
     assert "`site`" not in new or sum(told) == 2
+
+
+def test_a_first_list_of_populations_is_an_event() -> None:
+    write("dpcompose.toml", "forbid = ['drops']\n")
+    write("s.yaml", SPEC)
+    commit()
+    call = ("diff", "--against", "HEAD", "s.yaml", "--format", "json")
+    for more in ("populations = ['riders-2026', 'others']", "max-budget = {epsilon = 1000}"):
+        write("dpcompose.toml", f"forbid = ['drops']\n{more}\n")
+        (found,) = changes(run(*call))
+        assert found["events"] == ["settings-changed"]
 
 
 def test_what_asks_and_what_lowers_are_not_to_be_in_one_file() -> None:
