@@ -266,7 +266,8 @@ def accept(run: "Run") -> int:
 
     `check --assumptions FILE` then fails if a spec assumes anything else. Each entry has a hash of
     its declaration, the person who accepted it and the date. Entries that are already in the file
-    keep their person and date; entries that the specs no longer have are removed.
+    keep their person and date; entries that the specs no longer have are removed. Of a file with
+    an invalid spec nothing changes there, and the exit code is 3; the others are written.
     """
     from dpcompose.commands.accept import accept_files
 

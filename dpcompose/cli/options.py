@@ -332,7 +332,7 @@ ACCEPT = (
         "person", _TEXT, "The person who accepts; default: the user.", flags="--by", metavar="NAME"
     ),
     option("day", _TEXT, "The date of acceptance; default: today.", flags="--on", metavar="DATE"),
-    *(FILES_FROM, ALLOW_EMPTY),
+    *(FILES_FROM, ALLOW_EMPTY, *MOST),
 )
 _FREE = "Scale only this mechanism, with this weight; repeatable."
 FIT = (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from getpass import getuser
 
 from dpcompose.commands.exits import BadCall, ExitCode, complain
+from dpcompose.commands.parallel.workers import WorkWithin
 from dpcompose.commands.reading.inputs import STANDARD_INPUT, Complaints
 from dpcompose.commands.reading.policies import accepted_in
 from dpcompose.commands.run import Run
@@ -18,7 +19,7 @@ from dpcompose.errors import printable, quoted
 from dpcompose.policy.accepted import LONGEST_LINE, Accepted, updated, written
 from dpcompose.report.declared_assumptions import Vouched, claims
 from dpcompose.resolve import resolve
-from dpcompose.source import documents, load
+from dpcompose.source import Document, documents, load
 
 #: The most characters of the name of a person who accepts.
 _LONGEST_NAME = 200
@@ -31,17 +32,16 @@ def accept_files(run: Run) -> ExitCode:
         raise BadCall("accept takes files: standard input (-) has no name to accept it by")
 
     def declared(file: str, data: bytes) -> tuple[str, list[tuple[int, list[Vouched]]]]:
-        """Returns a file with the claims of its specs by their numbers. Raises InvalidSpec."""
+        """Returns a file with the claims of its specs by their numbers. Raises InvalidSpec,
+        TooMuch."""
         refuse_overwrite([output], [file])
-        return file, [
-            (part.number or 1, claims(resolve(load(part.data, file, part.lines_before))))
-            for part in documents(data)
-        ]
+        return file, [(part.number or 1, claims_within((part, file))) for part in documents(data)]
 
     complaints = Complaints()
-    specs = dict(complaints.results(run.gathering().items(), declared))
-    if complaints.code is not ExitCode.FINE:
-        complain("nothing was accepted, since not every spec could be read")
+    with closing(WorkWithin(lambda: run.resources, _claims_of)) as claims_within:
+        specs = dict(complaints.results(run.gathering().items(), declared))
+    if not specs:
+        complain("nothing was accepted, since no spec could be read")
         return complaints.code
     today = datetime.now(UTC).date().isoformat()
     by, on = _person(run.person), run.date or today
@@ -54,7 +54,15 @@ def accept_files(run: Run) -> ExitCode:
     if not to_standard_output(output):
         found = plural(len(accepted.entries), "claim")
         complain(f"wrote {output}: {found} of {plural(len(specs), 'spec')}")
-    return ExitCode.FINE
+    if complaints.code is not ExitCode.FINE:
+        complain("not every spec could be read: of those, what was accepted before stays")
+    return complaints.code
+
+
+def _claims_of(given: tuple[Document, str]) -> list[Vouched]:
+    """Returns the claims of one spec of a file. Raises InvalidSpec."""
+    part, file = given
+    return claims(resolve(load(part.data, file, part.lines_before)))
 
 
 @contextmanager

@@ -8,11 +8,12 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
+from typing import NamedTuple
 
 from dpcompose.commands.choices import DiffFormat, FailOn
 from dpcompose.commands.exits import BadCall, ExitCode, complain, complain_of_fault
-from dpcompose.commands.parallel.bounds import TooMuch, limit_finding
-from dpcompose.commands.parallel.workers import run_each_within
+from dpcompose.commands.parallel.bounds import Most, TooMuch, limit_finding
+from dpcompose.commands.parallel.workers import run_each_within, run_within
 from dpcompose.commands.reading.gather import Gathering
 from dpcompose.commands.reading.inputs import (
     STANDARD_INPUT,
@@ -45,7 +46,8 @@ from dpcompose.planning.comparison import (
     change,
     refused,
 )
-from dpcompose.policy.settings import FIELDS, BadSettings, Settings, merge
+from dpcompose.planning.pairing import pairs
+from dpcompose.policy.settings import FIELDS, BadSettings, Settings, is_stricter, lowered, merge
 from dpcompose.render.exports import github, sarif
 from dpcompose.render.json.plan_documents import diff_json
 from dpcompose.render.parts.inline import within_summary
@@ -53,6 +55,14 @@ from dpcompose.render.plans import diff_views, review
 from dpcompose.render.words.problems import UNREADABLE
 from dpcompose.report import LeftOut
 from dpcompose.source import documents, is_spec
+
+
+class _Told(NamedTuple):
+    """What settings say now and did not, a sentence each; and whether they still ask for all that
+    they did."""
+
+    says: tuple[str, ...] = ()
+    stricter: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -127,7 +137,7 @@ class Comparison(Complaints):
         when: str = "",
         place: str | None = None,
     ) -> Iterator[Change | Invalid]:
-        """Yields the change of each document of a file, paired by their order.
+        """Yields the change of each document of a file, paired by what they are.
 
         The settings are those of the new file, for both. `when` follows the name of the old one.
         `place`: where the file is now, also if nobody looks at it there.
@@ -150,10 +160,10 @@ class Comparison(Complaints):
         before = [] if old is None else _versions(*old, when)
         after = [] if new is None else _versions(*new)
         held = {each[0] + end: each[1] for each, end in ((old, when), (new, "")) if each}
-        pairs = list(zip_longest(before, after))
+        paired = _paired(before, after, self.run.resources)
         work = partial(_compared, terms)
-        changes = run_each_within(self.run.resources, pairs, lambda pair: work(*pair))
-        for (was, now), made in zip(pairs, changes, strict=True):
+        changes = run_each_within(self.run.resources, paired, lambda pair: work(*pair))
+        for (was, now), made in zip(paired, changes, strict=True):
             if isinstance(made, TooMuch):
                 made = refused(was, now, limit_finding(made))
             if isinstance(made, str):  # the other specs have their results
@@ -166,44 +176,55 @@ class Comparison(Complaints):
                 found = replace(found, reports=tuple(each for some in shown for each in some))
             yield found
 
-    def _settings(self, old: str, new: str) -> tuple[str, ...]:
-        """Returns sentences on the settings files around a spec that say something else than
-        before. Raises BadSettings.
+    def _settings(self, old: str, new: str) -> _Told:
+        """Returns what the settings files around a spec say that they did not. Raises BadSettings.
 
         Whether they count makes no difference to what a revision is compared with: once the change
         is merged, they are the policy of the next one. For two files none do where all are ignored.
         """
         if self.before is None and self.policies.isolated:
-            return ()
+            return _Told()
         try:
             now = self.policies.settings_of(new) if self.before is None else self.before.now(new)
         except BadSettings as error:
             if not self.policies.isolated:
                 raise
-            return (f"the settings cannot be read: {error}",)
+            return _Told((f"the settings cannot be read: {error}",))
         if self.before is None:
             was = self.policies.settings_of(old)
         else:
             try:
                 was = merge(self.before.layers(old))
             except BadSettings as error:
-                return (f"the settings as they were cannot be read: {error}",)
-        found = []
+                return _Told((f"the settings as they were cannot be read: {error}",))
+        found: list[str] = []
+        stricter = True
         for key in FIELDS:
             values = [tuple(each.value for each in one.said.get(key, ())) for one in (was, now)]
             if values[0] != values[1]:
                 before, after = (" and ".join(map(toml, each)) or "not set" for each in values)
-                found.append(f"`{key}` of the settings is {after}, and was {before}")
-        return tuple(found)
+                kept = is_stricter(key, was, now)
+                stricter &= kept
+                more = ": stricter" if kept else ""
+                found.append(f"`{key}` of the settings is {after}, and was {before}{more}")
+        fallen = [] if found and not stricter else [*lowered(was, now)]
+        if fallen:
+            stricter = False
+            codes = ", ".join(fallen)
+            says = (
+                f"{codes} may be of a lower level than before, or ignored, by which file says what"
+            )
+            found.append(says)
+        return _Told(tuple(found), stricter)
 
     def _with_events(
-        self, found: Change | Invalid, settings: Settings, told: tuple[str, ...]
+        self, found: Change | Invalid, settings: Settings, told: _Told
     ) -> Change | Invalid:
         """Returns a change with its settings and failing events, and updates the exit code."""
         if isinstance(found, Invalid):
             self.worse(ExitCode.INVALID)
             return found
-        found = replace(found, settings=told)
+        found = replace(found, settings=told.says, stricter=told.stricter)
         found = replace(found, failing=tuple(e for e in found.events if e in self.failing))
         broken = any(settings.fails(each.level) for each in found.findings)
         unbounded = found.new is not None and found.new.status == "no-guarantee"
@@ -220,6 +241,22 @@ def _compared(terms: SameTerms, old: Version | None, new: Version | None) -> Cha
         raise
     except Exception as error:
         return "".join(traceback.format_exception(error)).rstrip()
+
+
+def _paired(
+    old: Sequence[Version], new: Sequence[Version], most: Most
+) -> list[tuple[Version | None, Version | None]]:
+    """Returns the documents of two versions of a file in pairs; by their order where it takes too
+    much to read them twice."""
+    if len(old) < 2 and len(new) < 2:
+        return [*zip_longest(old, new)]
+    try:
+        found = run_within(most, lambda: pairs([e.data for e in old], [e.data for e in new]))
+    except TooMuch:
+        return [*zip_longest(old, new)]
+    return [
+        (None if was is None else old[was], None if now is None else new[now]) for was, now in found
+    ]
 
 
 def _versions(name: str, data: bytes, when: str = "") -> list[Version]:

@@ -100,8 +100,8 @@ class Change:
     `because`: what made the bound another one, a sentence each. `moved`: the mechanisms that add
     another amount at the worst change. `edits`: the entries of the spec that differ. `findings`:
     those that the spec did not have before. `free`: the mechanisms that post-process and did not.
-    `settings`: what the settings around the spec say now and did not, a sentence each. `failing`:
-    the events that somebody wants to fail.
+    `settings`: what the settings around the spec say now and did not, a sentence each; `stricter`:
+    whether they still ask for all that they did. `failing`: the events that somebody wants to fail.
     """
 
     old: Report | None
@@ -118,6 +118,7 @@ class Change:
     findings: tuple[Diagnostic, ...] = ()
     free: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    stricter: bool = False
     failing: tuple[Event, ...] = ()
 
     @property
@@ -130,7 +131,7 @@ class Change:
             "budget-raised": _budget_raised(self.old, self.new),
             "population-changed": bool(old and new and old.population != new.population),
             "removed-spec": self.new is None,
-            "settings-changed": bool(self.settings),
+            "settings-changed": bool(self.settings) and not self.stricter,
         }
         return tuple(event for event in EVENTS if found[event])
 

@@ -8,7 +8,7 @@ says replaces what that file says, and no more.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -225,11 +225,16 @@ def _fewer(rank: Callable[[Any], Any]) -> _Merge:
 
 
 class SettingKey(NamedTuple):
-    """A key of settings: a function that reads a value, the merge of several, and that in words."""
+    """A key of settings: a function that reads a value, the merge of several, and that in words.
+
+    `tightens`: whether what the merge keeps asks for all that each of its values asks for, whoever
+    reads it: a ledger takes names that are listed as allowed.
+    """
 
     read: Callable[[Any, str], Any]
     merge: _Merge
     says: str
+    tightens: bool = True
 
 
 _LEAST = "the least of each unit; those in other units hold as well"
@@ -244,17 +249,20 @@ FIELDS = {
     "require-delta": SettingKey(partial(_number, below_one=True), _fewer(Fraction), "the smallest"),
     "require-because": SettingKey(partial(_kinds, of=OF_ENTRIES), _union, "all of them"),
     "require-population": SettingKey(a_switch, _all, "true where one layer says so"),
-    "populations": SettingKey(populations, _all, "every list holds: the name is in each of them"),
+    "populations": SettingKey(
+        populations, _all, "every list holds: the name is in each of them", False
+    ),
     "forbid": SettingKey(_kinds, _union, "all of them"),
-    "advise": SettingKey(a_switch, _fewer(bool), "false where one layer says so"),
+    "advise": SettingKey(a_switch, _fewer(bool), "false where one layer says so", False),
     "site": SettingKey(
-        an_address, lambda said: said[:1], "the first: named, variable, nearest file"
+        an_address, lambda said: said[:1], "the first: named, variable, nearest file", False
     ),
     "fail-on": SettingKey(partial(_one_of, legal=LEVELS), _fewer(LEVELS.index), "the least level"),
     "severity": SettingKey(
         levels,
         lambda said: [each for each in said if each.value],
         "the highest level of each code; below its own only where no layer as strong requires it",
+        False,
     ),
 }
 #: Keys by which no spec fails a requirement: they change what is reported, or are defaults.
@@ -394,6 +402,45 @@ def _requires(layer: Layer, code: str, own: Level) -> bool:
         return any(key in layer.said for key in keys)
     said = layer.said.get("fail-on")
     return said is not None and _rank(own) >= _rank(said.value)
+
+
+# --- what became of settings ----------------------------------------------------------------------
+
+
+def is_stricter(name: str, was: Settings, now: Settings) -> bool:
+    """Returns whether settings ask by a key for all that others did: what both together ask for is
+    what they ask for alone.
+
+    Of `severity` that holds where no finding is of a lower level, or can be ignored. Of a budget it
+    does not where there was none: `check` and `total` fail where there is nothing to hold against.
+    """
+    if name == "severity":
+        return next(lowered(was, now), None) is None
+    key, before, after = FIELDS[name], was.said.get(name, ()), now.said.get(name, ())
+    if key.merge is _least_budgets and not before:
+        return False
+    both = [*after, *before]
+    return key.tightens and {e.value for e in key.merge(both)} == {e.value for e in after}
+
+
+def lowered(was: Settings, now: Settings) -> Iterator[str]:
+    """Yields the codes whose findings may be of a lower level than by other settings, or be ignored
+    by comments where they could not."""
+    kept = [[(each.strength, _values_of(each)) for each in one.layers] for one in (was, now)]
+    if kept[0] == kept[1]:
+        return
+    for code in sorted(ADJUSTABLE):
+        for own in LEVELS:
+            levels = [_rank(each.level(code, own)) for each in (was, now)]
+            failing = [each.failing_setting(code, own) is not None for each in (was, now)]
+            if levels[1] < levels[0] or failing[1] < failing[0]:
+                yield code
+                break
+
+
+def _values_of(layer: Layer) -> dict[str, Any]:
+    """Returns the values of a layer, by key."""
+    return {key: each.value for key, each in layer.said.items()}
 
 
 #: The strengths of layers: of settings files, of the environment, and of what a call names.

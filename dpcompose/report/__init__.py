@@ -135,6 +135,12 @@ class At(NamedTuple):
     datasets: tuple[str, ...] = ()
     touched: tuple[TouchCount, ...] = ()
 
+    @property
+    def exact(self) -> bool:
+        """Returns whether the value is the true one, as far as a bound from below says so, and not
+        rounded up from it."""
+        return not self.value or self.value == self.lower
+
 
 class Risk(NamedTuple):
     """The most that an attacker gains by the release, each rate rounded up (theory, section 11).
@@ -457,7 +463,8 @@ class Report:
         said, words = [], [str(self.relation)]
         if at is not None and at.value is not None:
             said.append(
-                f"{_equation_text('epsilon', at.value)} at {_equation_text('delta', at.given)}"
+                f"{_equation_text('epsilon', at.value, at.exact)} "
+                f"at {_equation_text('delta', at.given)}"
             )
         if self.bound is not None:
             facts = self.bound.notion.facts

@@ -33,7 +33,6 @@ WrittenSensitivity = tuple[written.AnyMoved, Path, bool]
 Values = dict[str, object]
 #: With these protected, nothing says what a sensitivity on a graph is for.
 _NOT_OF_GRAPHS = frozenset({RelationKind.FREE_LUNCH, RelationKind.DECLARED})
-_ROW_CHANGES = ("unbounded", "bounded")
 _ROWS_COME_AND_GO = frozenset({RelationKind.UNBOUNDED, RelationKind.USER})
 
 
@@ -357,7 +356,7 @@ def _texts(
     """Returns the sensitivities of a mechanism as they are written."""
     given, at = mechanism.sensitivity, (*path, "sensitivity")
     if isinstance(given, written.Sensitivities):
-        pairs = ((getattr(given, key), key) for key in _ROW_CHANGES)
+        pairs = ((getattr(given, key), key) for key in written.ROW_CHANGES)
         return [(text, (*at, key), key == "bounded") for text, key in pairs if text is not None]
     if not _is_one_hot(given):
         return [(given, at, False)]

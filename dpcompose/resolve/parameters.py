@@ -8,7 +8,14 @@ from fractions import Fraction
 from itertools import islice
 from typing import NamedTuple
 
-from dpcompose.core.numbers.expressions import RESERVED, Bounds, ExpressionError, Meter, bounds
+from dpcompose.core.numbers.expressions import (
+    RESERVED,
+    Bounds,
+    ExpressionError,
+    Meter,
+    bounds,
+    not_short,
+)
 from dpcompose.core.numbers.form_keys import NUMBER, Need, Safe
 from dpcompose.errors import Path, nearest, quoted
 from dpcompose.faults import Faults, listing
@@ -154,6 +161,8 @@ class Numbers:
         if found is None:
             return None
         value = found.low if safe == "down" else found.high
+        if not found.exact:
+            value = not_short(value, down=safe == "down")
         usable, negative = found.exact or safe is not None, value < 0 and not need.signed
         if usable and not negative and (need.fits is None or need.fits(value)):
             return value

@@ -89,6 +89,8 @@ MOST_TOGETHER = 100
 AnyMoved = str | dict[str, str] | Normed
 #: The keys of a sensitivity in a norm.
 NORM_KEYS = tuple(Normed.model_fields)
+#: The changes of rows for each of which a sensitivity may be stated.
+ROW_CHANGES = ("unbounded", "bounded")
 
 
 def _sensitivity_type(value: object) -> type:

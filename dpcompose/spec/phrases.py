@@ -15,14 +15,14 @@ from dpcompose.core.numbers.form_keys import REQUIRED, Sort
 from dpcompose.errors import Path, quoted
 from dpcompose.source import Number, Value
 from dpcompose.spec.fields import Model
-from dpcompose.spec.mechanisms import kind_of
+from dpcompose.spec.mechanisms import NORM_KEYS, ROW_CHANGES, kind_of
 
 PARAMETERS = {notion.value: notion.facts.parameters for notion in Notion}
 #: The parameters of each concrete mechanism, sensitivities apart.
 NOISE_PARAMETERS = {name: tuple(key.name for key in form.keys) for name, form in FORMS.items()}
 #: Parameters that may be a mapping by block.
 BY_BLOCK = frozenset(
-    {"epsilon", "delta", "rho", "mu", "alpha", "unbounded", "bounded"}
+    {"epsilon", "delta", "rho", "mu", "alpha", *ROW_CHANGES}
     | {key.name for form in FORMS.values() for key in form.numbers if key.name != "sensitivity"}
 )
 BUDGET_FORMS = (
@@ -82,6 +82,8 @@ def name_of(path: Path) -> str:
     *above, last = path
     if isinstance(last, int):
         return f"item {last + 1} of {name_of(tuple(above))}"
+    if above and above[-1] in ROW_CHANGES and last in NORM_KEYS:
+        return f"{quoted(last)} of {quoted(str(above[-1]))}"
     if above and above[-1] in BY_BLOCK:
         return f"{quoted(str(above[-1]))} of {quoted(last)}"
     return quoted(last)

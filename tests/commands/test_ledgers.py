@@ -17,6 +17,7 @@ from contracts import checked
 from tables import tables
 from volume import seeds
 
+from dpcompose.commands.parallel import workers
 from dpcompose.planning.ledger import totals as ledger_totals
 from dpcompose.policy import settings_files
 
@@ -206,6 +207,32 @@ def test_no_comment_in_a_spec_withdraws_its_release(ledger: Path) -> None:
     (ledger / "b.yaml").unlink()
     found, told = since(1)
     assert "is gone since" in told[0] and spent(found) == pytest.approx(0.07)
+
+
+def test_documents_that_are_corrected_upwards_may_stand_in_another_order(ledger: Path) -> None:
+    (ledger / "a.yaml").unlink()
+    (ledger / "b.yaml").write_text(f"{spec('counts', '0.02')}---\n{spec('ages', '0.05')}")
+    git("commit", "-qam", "one file")
+    (ledger / "b.yaml").write_text(f"{spec('ages', '0.055')}---\n{spec('counts', '0.025')}")
+    found, told = since(0)
+    assert told == [] and spent(found) == pytest.approx(0.08)
+    (ledger / "b.yaml").write_text(f"{spec('ages', '0.04')}---\n{spec('counts', '0.03')}")
+    found, told = since(1)
+    assert "rho is `1/25` and was `1/20`" in told[0] and spent(found) == pytest.approx(0.08)
+
+
+def test_the_budget_of_a_release_is_of_the_record_where_its_filter_counts_in_it(
+    ledger: Path,
+) -> None:
+    own, filtered = "budget: {rho: 1}\n", "budget: {rho: 1}\nadaptivity: parameters\nfilter: zcdp\n"
+    for more, wanted in ((own, 0), (filtered, 1)):
+        for file, name, rho in (("a.yaml", "counts", "0.02"), ("b.yaml", "ages", "0.05")):
+            (ledger / file).write_text(spec(name, rho) + more)
+        git("commit", "-qam", "a budget")
+        (ledger / "b.yaml").write_text(spec("ages", "0.05") + more.replace("rho: 1", "rho: 2"))
+        told = since(wanted)[1]
+        assert [*map(bool, told)] == [True] * wanted
+        assert all("the budget is ρ = 2, and was ρ = 1" in says for says in told)
 
 
 def test_settings_of_the_revision_say_how_bad_it_is(ledger: Path) -> None:
@@ -447,6 +474,27 @@ def test_one_clock_for_all_of_it_says_which_release_was_reached(
         "dpcompose: nothing was added up: not analysed: all of it takes longer than the 15 s of "
         "--max-seconds, and ledger/b.yaml, release 2 of 2, was reached\n"
     )
+
+
+def test_one_process_reads_the_history_within_the_limits(
+    ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rho in range(6, 12):
+        (ledger / "b.yaml").write_text(spec("ages", f"{rho}/200"))
+        git("commit", "-qam", f"upwards, to {rho}/200")
+    started: list[object] = []
+    real = workers._start
+
+    def counted(*given: Any) -> None:
+        started.append(given)
+        real(*given)
+
+    monkeypatch.setattr(workers, "_start", counted)
+    for limits in ((), ("--max-seconds", "600"), ("--max-seconds", "600", "--max-memory", "500")):
+        started.clear()
+        assert run("total", "ledger", "--over-time", "--rho", "9", *limits).exit_code == 0
+        # What reads the files, what reads history, and the sum.
+        assert len(started) == (3 if limits else 0)
 
 
 def test_a_clock_that_is_over_at_once_ends_at_the_first_release(ledger: Path) -> None:

@@ -348,7 +348,9 @@ def test_a_record_holds_values_too(case: dict[str, Any]) -> None:
         Release(when, resolve(load(Template(case["spec"]).substitute(case[when]), when)))
         for when in ("old", "new")
     )
-    assert bool([*less(old, new)]) == ("new-assumption" in case["events"])
+    told = [says for says, _ in less(old, new)]
+    assert bool(told) == ("new-assumption" in case["events"])
+    assert all(" was " in says or says.endswith(" is gone") for says in told), told
     assert (content(old) == content(new)) == (not case["events"])
 
 

@@ -88,6 +88,28 @@ def test_new_free_things_are_told_in_all_formats() -> None:
     assert ":10 `z` is computed from released outputs alone: of `m`" in shown
 
 
+def test_documents_in_another_order_are_no_change() -> None:
+    other = OVERLAPPING.replace("t: {}", "t: {}\n  u: {}")
+    write("s.yaml", f"{SPEC}---\n{other}")
+    commit()
+    call = ("diff", "--against", "HEAD", "s.yaml", "--format", "json", "--fail-on", EVENTS)
+    for specs, found in (
+        ([other, SPEC], [[], []]),
+        ([other, SPEC.replace("epsilon: 2}", "epsilon: 1}")], [[], ["new-assumption"]]),
+        ([other.replace("epsilon: 1}", "epsilon: 2}"), SPEC], [["increase"], []]),
+        ([other], [[], ["removed-spec"]]),
+        # The first one gives away more, though it seems to be the second one with less.
+        (
+            [SPEC.replace("epsilon: 2}", "epsilon: 9}"), SPEC],
+            [["increase", "new-assumption"], [], ["removed-spec"]],
+        ),
+    ):
+        write("s.yaml", "---\n".join(specs))
+        result = run(*call)
+        assert [each["events"] for each in changes(result)] == found
+        assert (result.exit_code == 1) is any(found)
+
+
 def test_a_removed_a_moved_and_a_new_spec() -> None:
     write("strict/s.yaml", SPEC)
     write("strict/dpcompose.toml", "max-budget = {epsilon = 3}\n")
@@ -122,7 +144,7 @@ def test_a_removed_a_moved_and_a_new_spec() -> None:
         ("dpcompose.toml", None),
         ("strict/dpcompose.toml", "root = true\n"),
         ("strict/dpcompose.toml", "severity = {DPC204 = 'off'}\n"),
-        ("pyproject.toml", "[tool.dpcompose]\nfail-on = 'note'\n"),
+        ("pyproject.toml", "[tool.dpcompose]\nadvise = false\n"),
         ("dpcompose.toml", "max-budget = {epsilon = 3}\n[[overrides]]\npaths = ['strict/*']\n"
          "max-budget = {epsilon = 9}\n"),
     ],
@@ -216,8 +238,8 @@ def test_a_spec_moved_together_with_its_settings_is_not(base: None) -> None:
         ),
         ({"specs/strict/dpcompose.toml": "max-budget = {epsilon = '3.0'} # x\n"}, []),
         (
-            {"specs/strict/pyproject.toml": "[tool.dpcompose]\nfail-on = 'note'\n"},
-            ['`fail-on` of the settings is "note", and was not set'],
+            {"specs/strict/pyproject.toml": "[tool.dpcompose]\nsite = 'https://example.org'\n"},
+            ['`site` of the settings is "https://example.org/", and was not set'],
         ),
         (
             {"specs/strict/pyproject.toml": "[tool.dpcompose]\nroot = true\n"},
@@ -239,6 +261,114 @@ def test_changed_settings_are_told_where_none_of_them_counts(
         assert code == 1 and found[0].startswith("the settings cannot be read: specs/strict/dpc")
     else:
         assert (code, found) == (1 if says else 0, says)
+
+
+STRICT = """\
+max-budget = {epsilon = 4}
+require-relation = ["unbounded", "bounded"]
+require-delta = 1e-6
+require-because = ["partition.value"]
+populations = ["riders-2026", "riders-2027"]
+forbid = ["drops"]
+severity = {DPC204 = "warning", DPC202 = "off"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stricter"),
+    [
+        ("epsilon = 4}", "epsilon = 3}", True),
+        ("epsilon = 4}", "epsilon = 5}", False),
+        ("{epsilon = 4}", "{rho = 4}", False),
+        ("1e-6", "1e-7", True),
+        ("1e-6", "1e-5", False),
+        ('"partition.value"', '"partition.value", "map.*"', True),
+        ('"partition.value"', '"map.*"', False),
+        ('"drops"', '"drops", "keeps"', True),
+        ('"drops"', '"keeps"', False),
+        ("forbid =", "require-population = true\nfail-on = 'note'\nforbid =", True),
+        # Where there was no budget, `check` and `total` fail; a list of names lets a ledger open.
+        ("forbid =", "budget = {epsilon = 1}\nforbid =", False),
+        ("forbid =", "total-budget = {epsilon = 8}\nforbid =", False),
+        ("max-budget = {epsilon = 4}", "", False),
+        # Whether fewer names are a shorter list of the same, nobody needs to work out.
+        ('"riders-2026", "riders-2027"', '"riders-2026"', False),
+        ('"riders-2026", "riders-2027"', '"riders-2026", "riders-2027", "riders-2028"', False),
+        ('["unbounded", "bounded"]', '["unbounded", "bounded", "user"]', False),
+        ('"warning"', '"error"', True),
+        ('"warning"', '"note"', False),
+        ('DPC202 = "off"', 'DPC203 = "error"', True),
+        ('DPC202 = "off"', 'DPC202 = "off", DPC203 = "off"', False),
+        # One that is stricter does not hide one that is not.
+        ("epsilon = 4}", 'epsilon = 3}\nfail-on = "note"\nsite = "https://example.org"', False),
+    ],
+)
+def test_settings_that_only_get_stricter_are_told_and_no_event(
+    old: str, new: str, stricter: bool
+) -> None:
+    write("dpcompose.toml", STRICT)
+    write("s.yaml", SPEC)
+    commit()
+    assert old in STRICT
+    write("dpcompose.toml", STRICT.replace(old, new))
+    call = ("diff", "--against", "HEAD", "s.yaml", "--isolated", "--fail-on", "settings-changed")
+    result = run(*call, "--format", "json")
+    (found,) = changes(result)
+    assert (found["events"], result.exit_code) == (
+        ([], 0) if stricter else (["settings-changed"], 1)
+    )
+    told = [each.endswith(": stricter") for each in found["settings"]]
+    assert told and all(told) is stricter
+    assert "`site`" not in new or sum(told) == 2
+
+
+def test_a_first_list_of_populations_is_an_event() -> None:
+    write("dpcompose.toml", "forbid = ['drops']\n")
+    write("s.yaml", SPEC)
+    commit()
+    call = ("diff", "--against", "HEAD", "s.yaml", "--format", "json")
+    for more in ("populations = ['riders-2026', 'others']", "max-budget = {epsilon = 1000}"):
+        write("dpcompose.toml", f"forbid = ['drops']\n{more}\n")
+        (found,) = changes(run(*call))
+        assert found["events"] == ["settings-changed"]
+
+
+def test_what_asks_and_what_lowers_are_not_to_be_in_one_file() -> None:
+    """A file lowers no finding that another one asks for, but those that it asks for itself."""
+    asks, lowers = "forbid = ['drops']\n", "severity = {DPC313 = 'note'}\n"
+    write("dpcompose.toml", asks)
+    write("specs/dpcompose.toml", lowers)
+    write("specs/s.yaml", SPEC.replace("blocks: 2}", "blocks: 2, drops: true}"))
+    commit()
+    check, call = ("check", "specs"), ("diff", "--against", "HEAD", "specs")
+    assert run(*check).exit_code == 1
+    write("specs/dpcompose.toml", asks + lowers)  # the other one still asks
+    assert run(*check).exit_code == 1
+    (found,) = changes(run(*call, "--format", "json"))
+    assert (found["events"], found["settings"]) == ([], [])
+    write("dpcompose.toml", "")
+    assert run(*check).exit_code == 0
+    (found,) = changes(run(*call, "--format", "json"))
+    assert found["events"] == ["settings-changed"]
+    (told,) = found["settings"]
+    assert told.startswith("DPC313 may be of a lower level than before, or ignored")
+    assert run(*call, "--fail-on", "settings-changed").exit_code == 1
+
+
+def test_a_new_spec_under_an_override_of_the_same_change_is_told() -> None:
+    write("dpcompose.toml", "max-budget = {epsilon = 3}\n")
+    write("specs/s.yaml", SPEC)
+    commit()
+    override = "[[overrides]]\npaths = ['specs/later/**']\nmax-budget = {epsilon = 9}\n"
+    write("dpcompose.toml", f"max-budget = {{epsilon = 3}}\n{override}")
+    call = ("diff", "--against", "HEAD", "specs", "--settings-from", "HEAD", "--isolated")
+    assert [each["settings"] for each in changes(run(*call, "--format", "json"))] == [[]]
+    write("specs/later/n.yaml", SPEC.replace("epsilon: 3}", "epsilon: 9}"))
+    new, old = changes(run(*call, "--format", "json"))
+    assert "settings-changed" in new["events"] and "settings-changed" not in old["events"]
+    says = '`max-budget` of the settings is {epsilon = "9"}, and was {epsilon = "3"}'
+    assert new["settings"] == [says]
+    assert run(*call, "--fail-on", "settings-changed").exit_code == 1
 
 
 def test_settings_above_the_repository_are_none_of_the_change(base: None) -> None:

@@ -332,7 +332,7 @@ def test_a_profile_has_its_first_number_in_the_panel() -> None:
     first = flat(shown("text", PROFILE).splitlines()[1])
     assert first == "bound ε ≤ 4.77457 at δ = 1e-6"
     later = replace(PROFILE, at_delta=(AT_ZERO, AT_BILLIONTH))
-    assert "bound ε = 6.2 at δ = 1e-9" in flat(shown("text", later).splitlines()[1])
+    assert "bound ε ≤ 6.2 at δ = 1e-9" in flat(shown("text", later).splitlines()[1])
     assert "no finite guarantee" not in shown("text", replace(PROFILE, at_delta=()))
     assert result(PROFILE)["guarantee"] == {"notion": "profile"}
 
@@ -496,3 +496,26 @@ def test_shares_of_any_size_are_told() -> None:
     told = {Fraction(0): "0 %", Fraction(888, 1000): "89 %", Fraction(1417, 100): "1417 %"}
     assert {each: percent(each) for each in told} == told
     assert percent(Fraction(10) ** 5000) == "1e5002 %"  # whose digits Python does not write out
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "delta", "says"),
+    [
+        # Less than 1 by 1.4e-30, and than 1e-80 by 2e-90.
+        ("notion: pure, epsilon: 1", "1e-30", "ε ≤ 1 at δ = 1e-30"),
+        ("notion: pure, epsilon: 1e-80", "1e-90", "ε ≤ 1e-80 at δ = 1e-90"),
+        ("notion: pure, epsilon: ln(1 + 1e-130)", "1e-100", "ε ≤ 1.00001e-80 at δ = 1e-100"),
+        ("notion: approx, epsilon: 1, delta: 1e-6", "1e-6", "ε = 1 at δ = 1e-6"),
+        ("notion: pure, epsilon: 1e-8", "1e-6", "ε = 0 at δ = 1e-6"),
+    ],
+)
+def test_what_is_rounded_up_is_no_equation(guarantee: str, delta: str, says: str) -> None:
+    report = dpcompose.analyze(
+        "dpcompose: 1\nprotect: unbounded\ndatasets: {t: {}}\n"
+        f"mechanisms: [{{name: m, reads: t, {guarantee}}}]\nreport: {{delta: {delta}}}\n"
+    )
+    assert f"bound {says}" in flat(shown("text", report).splitlines()[1])
+    least = report.at_delta[0].lower
+    assert least is not None and (least == report.at_delta[0].value) is (
+        "=" in says.split(" at ")[0]
+    )

@@ -77,7 +77,7 @@ def read_all(
         refuse_overwrite([output], [file])
         found.held[file_of(name)] = data
         settings = run.policies.of(name)
-        for release in releases_within((data, name, settings)):
+        for release in reading((data, name, settings)):
             found.releases.append(release)
             source = release.resolved.source
             wrong = of_population(source, release.resolved.population, settings)
@@ -86,7 +86,7 @@ def read_all(
             found.asking = found.asking or name
 
     items = gathering.items() if past is None else _specs_of_revision(run, past)
-    with closing(WorkWithin(lambda: run.resources, _releases_of)) as releases_within:
+    with closing(WorkWithin(lambda: run.resources, _releases_of)) as reading:
         for _ in found.results(items, add, run.name):
             pass
     if past is None and (out := gathering.left_out).untold:
@@ -102,6 +102,16 @@ def _releases_of(given: tuple[bytes, str, Settings]) -> list[Release]:
     InvalidSpec."""
     data, name, settings = given
     return [release_of(each, name, settings) for each in documents(data)]
+
+
+def releases_within(run: Run) -> WorkWithin[tuple[Document, str, Settings, str], Release]:
+    """Returns `release_of`, of all its arguments in one, held to the limits of a run."""
+    return WorkWithin(lambda: run.resources, _release_of)
+
+
+def _release_of(given: tuple[Document, str, Settings, str]) -> Release:
+    """Returns one spec of a file, from the arguments of `release_of`. Raises InvalidSpec."""
+    return release_of(*given)
 
 
 def _specs_of_revision(run: Run, past: Past) -> Iterator[Input | NoFile]:

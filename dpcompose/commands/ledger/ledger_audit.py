@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 
 from dpcompose.commands.exits import BadCall, ExitCode
-from dpcompose.commands.ledger.adding import Gathered, end_without_sum, file_of, release_of
+from dpcompose.commands.ledger.adding import Gathered, end_without_sum, file_of, releases_within
 from dpcompose.commands.parallel.bounds import TooMuch, reach, within
-from dpcompose.commands.parallel.workers import run_within
+from dpcompose.commands.parallel.workers import WorkWithin
 from dpcompose.commands.reading.gather import is_pattern
 from dpcompose.commands.reading.inputs import STANDARD_INPUT, Unreadable
 from dpcompose.commands.reading.policies import Policies
@@ -23,12 +22,12 @@ from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import LEVELS, Diagnostic, InvalidSpec, Path
 from dpcompose.planning.ledger.releases import Release, amounts
 from dpcompose.planning.ledger.rewrites import RecordCheck, Recorded, content, less, since
-from dpcompose.policy.settings import BadSettings
+from dpcompose.policy.settings import BadSettings, Settings
 from dpcompose.render.words.numbers import bound_text
 from dpcompose.report.certify import certify
 from dpcompose.report.findings import REWRITTEN
 from dpcompose.report.verdict import implies, strictest_limits
-from dpcompose.source import Source, documents
+from dpcompose.source import Document, Source, documents
 
 #: A file, its lines, and a finding on it.
 _About = tuple[str, Sequence[str], Diagnostic]
@@ -130,18 +129,19 @@ def audit_ledger(
     when = f"@{past.revision}"
     try:
         there = [each for each in names if past.was_there(each)]
-        for file, data in (spec for each in there for spec in past.specs(each, links=False)):
-            if known.held.get(file_of(file)) == data:
-                same.add(file_of(file))
-                continue
-            settings = now.of(file)
-            for part in documents(data):
-                try:
-                    read_part = partial(release_of, part, file, settings, when)
-                    old.append(run_within(run.resources, read_part))
-                except InvalidSpec:
-                    number = "" if part.number is None else f" (document {part.number})"
-                    invalid.append((file, file + when + number))
+        specs = (spec for each in there for spec in past.specs(each, links=False))
+        with closing(releases_within(run)) as reading:
+            for file, data in specs:
+                if known.held.get(file_of(file)) == data:
+                    same.add(file_of(file))
+                    continue
+                settings = now.of(file)
+                for part in documents(data):
+                    try:
+                        old.append(reading((part, file, settings, when)))
+                    except InvalidSpec:
+                        number = "" if part.number is None else f" (document {part.number})"
+                        invalid.append((file, file + when + number))
         found.entries = [Recorded(e, e, True) for e in known.releases if e.file in same]
         rest = [each for each in known.releases if each.file not in same]
         with within(run.resources):
@@ -272,11 +272,13 @@ class _Chronicle:
     """The releases of a ledger, followed from commit to commit.
 
     `blobs`: the files that were not changed since they were added, as blob and commit. `lives`: the
-    releases of the other files. `lost`: the releases that were removed.
+    releases of the other files. `lost`: the releases that were removed. `reading`: what reads them
+    within the limits of the run.
     """
 
     run: Run
     past: Past
+    reading: WorkWithin[tuple[Document, str, Settings, str], Release]
     blobs: dict[str, tuple[str, AddedIn]] = field(default_factory=dict)
     lives: dict[str, list[_Life]] = field(default_factory=dict)
     lost: list[_Life] = field(default_factory=list)
@@ -324,9 +326,7 @@ class _Chronicle:
         settings = self.run.policies.of(name)
         for part in documents(data) if data is not None else ():
             with suppress(InvalidSpec):
-                found.append(
-                    run_within(self.run.resources, partial(release_of, part, name, settings))
-                )
+                found.append(self.reading((part, name, settings, "")))
         return found
 
     def releases_now(self) -> list[Release]:
@@ -388,11 +388,12 @@ def history_findings(run: Run, past: Past, folders: Sequence[str]) -> list[Found
 
     Raises BadCall, Unreadable, BadSettings, TooMuch.
     """
-    found = _Chronicle(run, past)
-    for commit, changes in past.changes(folders):
-        for name, _ in changes:
-            reach(f"{name} in the commit {_commit_and_day(commit)}")
-        found.apply(commit, changes)
-    merges = past.changes(folders, merges=True)
-    with within(run.resources):
-        return [*found.findings(), *found.merge_findings(merges)]
+    with closing(releases_within(run)) as reading:
+        found = _Chronicle(run, past, reading)
+        for commit, changes in past.changes(folders):
+            for name, _ in changes:
+                reach(f"{name} in the commit {_commit_and_day(commit)}")
+            found.apply(commit, changes)
+        merges = past.changes(folders, merges=True)
+        with within(run.resources):
+            return [*found.findings(), *found.merge_findings(merges)]

@@ -118,6 +118,11 @@ def reach(what: str) -> None:
     _reached = what
 
 
+def reached() -> str:
+    """Returns what the run has come to."""
+    return _reached
+
+
 def set_beat(beat: Callable[[], None]) -> None:
     """Sets the function by which this process tells its parent that another clock starts."""
     global _beat

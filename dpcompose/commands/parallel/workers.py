@@ -171,7 +171,7 @@ class WorkWithin(Generic[_Item, _Result]):
         the function raises."""
         self._item = item
         if self._results is None:
-            self._results = _each_within(self._limits, self._items(), self._work)
+            self._results = _each_within(self._limits, self._items(), self._work_there)
         try:
             found = next(self._results)
         except BaseException:
@@ -182,9 +182,15 @@ class WorkWithin(Generic[_Item, _Result]):
         return found
 
     def _items(self) -> Iterator[Any]:
-        """Yields the item of each call: one process with one task at hand takes none ahead."""
+        """Yields the item of each call, with what the run has come to: one process with one task
+        at hand takes none ahead."""
         while True:
-            yield self._item
+            yield bounds.reached(), self._item
+
+    def _work_there(self, given: tuple[str, _Item]) -> _Result:
+        """Returns the result for an item in the process, which is told what the run has come to."""
+        bounds.reach(given[0])
+        return self._work(given[1])
 
     def close(self) -> None:
         """Ends the process."""

@@ -27,7 +27,16 @@ from dpcompose.core.numbers.other_notation import (
 )
 from dpcompose.curves.rounding import is_square, sqrt_up
 
-__all__ = ["RESERVED", "Bounds", "ExpressionError", "Meter", "bounds", "number_hint", "parse"]
+__all__ = [
+    "RESERVED",
+    "Bounds",
+    "ExpressionError",
+    "Meter",
+    "bounds",
+    "not_short",
+    "number_hint",
+    "parse",
+]
 
 MAX_LENGTH = 1000  # characters of an expression
 MAX_BITS = 20_000  # of the numerator or the denominator of a result
@@ -416,6 +425,8 @@ class _Parser:
 _LOGARITHMS = {"log", "log1p", "log2", "log10", "Log", "LN", "Ln"}
 #: Digits of the value of a function, and of its argument.
 _DIGITS, _GUARDED = 40, 100
+#: Digits of a number that is printed as it is.
+_READ = 12
 _LEAST = Fraction(1, 10**80)
 
 
@@ -464,6 +475,18 @@ def _rounded_outward(function: _Function, x: Fraction) -> Bounds:
     # 1000 times that share in the others.
     margin = abs(value) / 10**80 + (_LEAST if function.value is Context.ln else 0)
     return Bounds(_short(value - margin, ROUND_FLOOR), _short(value + margin, ROUND_CEILING))
+
+
+def not_short(bound: Fraction, down: bool = False) -> Fraction:
+    """Returns a bound of a number that has no exact value; where it is a decimal of few digits, one
+    moved outward by a part in 10^38, since readers would take `1e-39` for the number itself.
+
+    `down`: whether the bound is from below.
+    """
+    context = Context(prec=_READ, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    if Fraction(context.divide(Decimal(bound.numerator), Decimal(bound.denominator))) != bound:
+        return bound
+    return bound + (-abs(bound) if down else abs(bound)) / 10**38
 
 
 def _short(value: Fraction, rounding: str) -> Fraction:

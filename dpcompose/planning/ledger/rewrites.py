@@ -14,6 +14,7 @@ from dpcompose.core.at_delta.filters import default_notion
 from dpcompose.core.notions.guarantee import Budget
 from dpcompose.errors import Path, quoted
 from dpcompose.planning.ledger.releases import Release, amounts, goal_of, protected
+from dpcompose.planning.pairing import names
 from dpcompose.report.declared_assumptions import Vouched, claims, difference, is_new
 from dpcompose.report.verdict import implies
 from dpcompose.resolve import Resolved
@@ -61,8 +62,9 @@ def since(
     """Returns for each release of an old record what became of it, among the releases of now.
 
     The same spec under another name, or in another order, is the same release. Of the others those
-    in the same file are compared, in their order. One with another name and another content is a
-    new release. `limit`: the budget, None for that of the releases.
+    in the same file are compared: those with the same names, then all in their order. One with
+    another name and another content is a new release. `limit`: the budget, None for that of the
+    releases.
     """
     left = dict(enumerate(new))
     found: dict[int, int] = {}
@@ -83,6 +85,8 @@ def since(
     pair([*zip(was, files, strict=True)], [*zip(now, here, strict=True)])
     pair(was, now)
     same = set(found)
+    called = [[names(each.resolved.source.value) for each in some] for some in (old, new)]
+    pair([*zip(files, called[0], strict=True)], [*zip(here, called[1], strict=True)])
     pair(files, here)
 
     def became(number: int, before: Release) -> Recorded:
@@ -144,11 +148,10 @@ def less(old: Release, new: Release, limit: Budget | None = None) -> Iterator[tu
         if claim is None or claim.path[0] in _OF_THE_SPEC:
             continue
         # What was released depends on no entry that is new, but for what is said of all roots.
-        matters = (
-            claim.path[0] == "roots" if known is None else "post_processes" not in known.content
-        )
+        of_roots = claim.path[0] == "roots"
+        matters = of_roots if known is None else "post_processes" not in known.content
         if matters and is_new(claim, known):
-            yield difference(claim, known)
+            yield difference(claim, known or Vouched(of, {}, claim.path))
     roots = ({root.dataset.name for root in each.problem.roots} for each in (was, now))
     if "roots" in before and "roots" in after and next(roots) != next(roots):
         yield "`roots: disjoint` is said of other roots than before", ("roots",)

@@ -128,7 +128,7 @@ def found_text(at: At) -> str:
     """Returns the number found at a chosen point: `ε ≤ 4.77457`, `no finite ε`, `no δ below 1`."""
     if at.value is None:
         return "no finite ε" if at.wanted == "delta" else "no δ below 1"
-    return equation(other_parameter(at), decimal_text(at.value))
+    return equation(other_parameter(at), decimal_text(at.value, at.exact))
 
 
 def at_text(at: At) -> str:

@@ -17,6 +17,7 @@ from dpcompose.core.numbers.expressions import (
     ExpressionError,
     Meter,
     bounds,
+    not_short,
     number_hint,
     parse,
 )
@@ -99,6 +100,22 @@ def test_functions_are_bounded_on_both_sides(text: str, value: str) -> None:
 )
 def test_functions_with_rational_values_are_exact(text: str, value: str) -> None:
     assert parse(text, {}) == F(value)
+
+
+@pytest.mark.parametrize("text", ["ln(3) - ln(3)", "ln(1 + 1e-130)", "2*exp(1)/exp(1) - 2"])
+def test_a_bound_of_what_is_not_exact_is_no_short_decimal(text: str) -> None:
+    found = bounds(text, {})
+    for down, bound in ((False, found.high), (True, found.low)):
+        moved = not_short(bound, down)
+        assert len(str(Decimal(moved.numerator) / Decimal(moved.denominator))) > 20
+        assert (moved <= bound) if down else (moved >= bound)
+        assert abs(moved - bound) <= abs(bound) / 10**37
+
+
+def test_a_bound_of_many_digits_stays_as_it_is() -> None:
+    found = bounds("ln(3)", {})
+    assert (not_short(found.low, True), not_short(found.high)) == (found.low, found.high)
+    assert not_short(F(0)) == 0
 
 
 def test_a_function_of_a_constant_keeps_its_bounds() -> None:
