@@ -164,6 +164,11 @@ class Scalars(NumberAlgebra):
         epsilon = exchanged_up(ends[0], ends[1], rate)
         return self.none if epsilon is None else self.times(epsilon, rounds)
 
+    def allocated_instead(self, one_end: Loss, both: Loss, steps: int) -> Loss:
+        """Returns twice the μ² of one end, by theorem `random-allocation`: the curve of a Gaussian
+        of √2·μ is above that of the replaced row; `none` in other notions."""
+        return 2 * one_end if self.notion is Notion.GDP and steps > 1 else self.none
+
     def coupled_draws(
         self, draws: Sequence[tuple[State, Fraction]], state: State, loss: Loss, ask: Ask
     ) -> Walk:
