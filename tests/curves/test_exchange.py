@@ -202,6 +202,15 @@ def test_rare_large_losses(rate: str, rounds: int, delta: str, least: float, mos
     assert back.upper <= Fraction(delta) * (1 + Fraction(1, 1000))
 
 
+def test_a_window_of_too_many_points_is_put_on_a_wider_grid() -> None:
+    """Truth lies between sums on a grid that are rounded up and down."""
+    square = 1 / Fraction("1.82") ** 2
+    part = PoissonReplaceOne(Fraction("0.000134"), gaussian(square), gaussian(4 * square))
+    found = epsilon_at(Curve(((part, 5),)), Fraction("3.3e-7"))
+    assert found is not None
+    assert 0.0009853 <= found.upper <= 0.0010202
+
+
 def test_a_smaller_rate_never_costs_more() -> None:
     losses = []
     for thousandths in (2, 1, Fraction(1, 2), Fraction(1, 10)):

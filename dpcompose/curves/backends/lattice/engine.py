@@ -86,10 +86,10 @@ def least_epsilon(
         center = min(max(there.mean, 0.0), most)
 
         law, grid = _law(parts, responses, laws, gaussian, theta, center, shared)
-        if law is None:
-            break
         if rough is not None and laws and _is_unlike(rough, law):
             return least_epsilon(responses, laws, gaussian, log_delta, most, None, shared)
+        if law is None:
+            break
         epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
         if epsilon is None:
             break
@@ -104,10 +104,13 @@ def least_epsilon(
     return best
 
 
-def _is_unlike(rough: Ensemble, law: Law) -> bool:
+def _is_unlike(rough: Ensemble, law: Law | None) -> bool:
     """Returns whether a tilt that was chosen on a coarse grid makes other losses likely on the
     finer one of a law, because the coarse one has not the rare large losses to which it leads: so
-    it is where the two means of e^(θ·loss) differ by more than a factor of e."""
+    it is where the two means of e^(θ·loss) differ by more than a factor of e, or where there is no
+    law, since it would be too wide."""
+    if law is None:
+        return True
     here = law.log_mass + law.theta * float_of(law.ref)
     return not abs(here - moments(rough, law.theta, gaussian=False).cumulant) <= 1
 
@@ -146,10 +149,10 @@ def least_log_delta(
         at = max(moments(parts, theta).mean, 0.0)
 
     law, grid = _law(parts, responses, laws, gaussian, theta, at, shared)
-    if law is None:
-        return None
     if rough is not None and laws and _is_unlike(rough, law):
         return least_log_delta(responses, laws, gaussian, epsilon, None, shared)
+    if law is None:
+        return None
     value = delta_of(law, epsilon)
     return LatticeBound(
         value.log_upper, value.log_lower if grid is None and not laws else None, grid
