@@ -18,6 +18,7 @@ from dpcompose.curves.backends.closed_forms.max_loss import pure_instead
 from dpcompose.curves.backends.lattice.fewer_losses import is_merged
 from dpcompose.curves.backends.renyi.renyi_curves import curve as renyi_divergence
 from dpcompose.curves.both_hold import least_curve, of_several_kinds, over_steps
+from dpcompose.curves.by_points import by_points
 from dpcompose.curves.constructors import (
     approx,
     compose,
@@ -108,6 +109,7 @@ __all__ = [
     "approx",
     "attained_by_samples",
     "basic_bound",
+    "by_points",
     "compared_routes",
     "compose",
     "curve_of",

@@ -177,3 +177,49 @@ def test_rates_next_to_nothing(rate: Fraction, rounds: int) -> None:
     assert one * (1 - 1e-9) <= at_zero <= one * rounds * 1.03
     found = epsilon_at(Curve(((part, rounds),)), Fraction(1, 1000))
     assert found is not None and found.upper <= (0 if one * rounds <= 1e-3 else 1e-2)
+
+
+# The two mixtures of normal laws that are moved by 1 and by -1, composed by a Fourier transform on
+# grids of 1e-5 and 4e-6, rounded up and down: truth lies between.
+RARE = [
+    ("1/1000", 3, "1/1000", 0.000682, 0.000743),
+    ("1/1000", 3, "1/1000000", 0.0323244, 0.0323845),
+    ("1/1000", 3, "1/1000000000", 0.1539474, 0.1540075),
+    ("1/500", 3, "1/1000000", 0.0751670, 0.0781671),
+    ("1/100000", 3, "1/1000", 0.0, 0.0),
+    ("1/100000", 3, "1/1000000", 6.24024e-5, 7.44026e-5),
+    ("1/100000", 3, "1/1000000000", 0.00059352, 0.00060553),
+]
+
+
+@pytest.mark.parametrize(("rate", "rounds", "delta", "least", "most"), RARE)
+def test_rare_large_losses(rate: str, rounds: int, delta: str, least: float, most: float) -> None:
+    """A coarse grid has not the rare losses that a steep tilt makes likely on a finer one."""
+    part = PoissonReplaceOne(Fraction(rate), gaussian(Fraction(1)), gaussian(Fraction(4)))
+    curve = Curve(((part, rounds),))
+    found = epsilon_at(curve, Fraction(delta))
+    assert found is not None
+    assert least <= found.upper <= most
+    back = delta_at(curve, found.upper)
+    assert back.upper <= Fraction(delta) * (1 + Fraction(1, 1000))
+
+
+def test_a_window_of_too_many_points_is_put_on_a_wider_grid() -> None:
+    """Truth lies between sums on a grid that are rounded up and down."""
+    square = 1 / Fraction("1.82") ** 2
+    part = PoissonReplaceOne(Fraction("0.000134"), gaussian(square), gaussian(4 * square))
+    found = epsilon_at(Curve(((part, 5),)), Fraction("3.3e-7"))
+    assert found is not None
+    assert 0.0009853 <= found.upper <= 0.0010202
+
+
+def test_a_smaller_rate_never_costs_more() -> None:
+    losses = []
+    for thousandths in (2, 1, Fraction(1, 2), Fraction(1, 10)):
+        part = PoissonReplaceOne(
+            Fraction(thousandths) / 1000, gaussian(Fraction(1)), gaussian(Fraction(4))
+        )
+        found = epsilon_at(Curve(((part, 3),)), Fraction(1, 10**6))
+        assert found is not None
+        losses.append(found.upper)
+    assert losses == sorted(losses, reverse=True)

@@ -201,6 +201,13 @@ class Scalars(NumberAlgebra):
         told = _exchanged_formula(once, both, rate)
         return self.times(proved.number(epsilon, Role.SAMPLE_REPLACED, *told), rounds)
 
+    def allocated_instead(self, one_end: Loss, both: Loss, steps: int) -> Loss:
+        """Returns twice the μ² of one end, by theorem `random-allocation`: the curve of a Gaussian
+        of √2·μ is above that of the replaced row; `none` in other notions."""
+        if self.notion is not Notion.GDP or steps < 2:
+            return self.none
+        return proved.number(2 * one_end, Role.ALLOCATED, "2 * x", {"x": one_end})
+
     def coupled_draws(
         self, draws: Sequence[tuple[State, Fraction]], state: State, loss: Loss, ask: Ask
     ) -> Walk:

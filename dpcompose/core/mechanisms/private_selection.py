@@ -164,6 +164,7 @@ def _cost(selected: Selected, run: Curve) -> Fraction:
     `run`: the privacy loss of one run. Lines above the power function of the run are added where
     they make c smaller.
     """
+    run = curves.by_points(run)
     if selected.law == "poisson":
         return selected.mean * run.delta(epsilon=0).upper
     top = _top(run)
@@ -261,6 +262,8 @@ def _profile(selected: Selected, run: Curve) -> Curve:
     if not run.parts and not run.gaussian:
         return Curve((), ZERO, 1 - failure)
     other = _in_renyi_terms(selected, run) if selected.law == "poisson" else None
+    # It is asked some hundred times.
+    run = curves.by_points(run)
     cost = _cost(selected, run)
     if len(run.parts) == 1 and not run.gaussian and run.no_failure == 1 and other is None:
         [(part, count)] = run.parts
@@ -343,15 +346,15 @@ def _in_renyi_terms(selected: Selected, run: Curve) -> Curve | None:
     """
     if run.no_failure < 1 or math.isinf(curves.renyi_divergence(run, 1 + _NEAR)):
         return None
-    orders = _ORDERS_OF_OTHERS if run.parts else _ORDERS
-    first = 1 / math.expm1(min(_top(run), Fraction(_LARGE))) * (1 - 1e-6)
+    orders, points = _ORDERS_OF_OTHERS if run.parts else _ORDERS, curves.by_points(run)
+    first = 1 / math.expm1(min(_top(points), Fraction(_LARGE))) * (1 - 1e-6)
     found: list[tuple[Fraction, Fraction]] = []
     for i in range(orders * _OCTAVES):
         more = Fraction(first * 2 ** (i / orders))
         at = log1p_up(1 / more) * (1 - _NEAR)
         divergence = curves.renyi_divergence(run, 1 + more)
         if math.isfinite(divergence):
-            once = Fraction(divergence) + selected.mean * _delta(run, at)
+            once = Fraction(divergence) + selected.mean * _delta(points, at)
             found.append((1 + more, poisson_divergence(once, selected.mean, more)))
     return curve_of(Renyi(tuple(found))) if found else None
 

@@ -23,7 +23,7 @@ PRODUCT_ROUNDING = 1e-9
 #: give the same.
 DIGITS = 11
 #: What is raised where numbers leave the range of doubles; the route then has no bound.
-BEYOND_DOUBLES = (ArithmeticError, ValueError)
+BEYOND_DOUBLES = (OverflowError, FloatingPointError, ZeroDivisionError)
 #: Results are rounded to this many significant bits.
 BITS = 160
 #: Parameters of losses and chances below this are raised to it, so that no product of two

@@ -16,6 +16,7 @@ from scipy.stats import norm
 from volume import thinned
 
 import dpcompose
+from dpcompose import curves
 from dpcompose.core.mechanisms import private_selection
 from dpcompose.core.mechanisms.private_selection import Selected, stop_of
 from dpcompose.core.notions.guarantee import Guarantee
@@ -41,6 +42,26 @@ def selected(law: str, mean: float | Fraction, shape: Fraction, *of: Guarantee) 
 
 def pure(epsilon: str) -> Guarantee:
     return Guarantee(Notion.PURE, F(epsilon))
+
+
+# --- many unlike runs -----------------------------------------------------------------------------
+
+
+def test_runs_of_unlike_mechanisms_are_composed_once() -> None:
+    """One run is known by points of its profile: each of them holds, and no ε is much larger."""
+    scales = (10, 20, 33, 41, 57)
+    run = curves.compose(*(curves.laplace(scale) for scale in scales))
+    points = curves.by_points(run)
+    assert len(points.parts) == 1
+    for epsilon in ("0", "0.03", "0.11", "0.19", "0.2222"):
+        truth, found = (float(each.delta(epsilon=epsilon)) for each in (run, points))
+        assert truth <= found * (1 + 1e-9)
+        assert found <= truth * 1.001
+    each = ", ".join(f"{{mechanism: laplace, scale: {s}, sensitivity: 1}}" for s in scales)
+    text = best_of(f"[{each}]", "{geometric: 10}", more="report: {delta: 1e-6}")
+    total = sum(1 / scale for scale in scales)
+    [epsilon] = map(float, numbers(text))
+    assert total < epsilon <= float(bound(text)) <= 3 * total
 
 
 # --- numbers computed elsewhere, by the formulas at 25 digits -------------------------------------

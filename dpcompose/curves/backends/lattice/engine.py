@@ -74,17 +74,20 @@ def least_epsilon(
 
     `responses`: count by ε; `laws`: further losses on one grid, with counts; `gaussian`: μ² of the
     Gaussian; `most`: an ε that is known to hold. `rough`: the same parts on a coarse grid, by which
-    the tilt is chosen. `shared`: composed laws kept for other questions about the same parts.
+    the tilt is chosen; None: it is chosen by `laws`. `shared`: composed laws kept for other
+    questions about the same parts.
     """
-    rough = rough or rough_ensemble(responses, laws, gaussian)
-    theta = tilt_for_delta(rough, log_delta)
+    parts = rough or rough_ensemble(responses, laws, gaussian)
+    theta = tilt_for_delta(parts, log_delta)
     best: LatticeBound | None = None
     for tries in range(3):
-        theta = theta if shared is None else _rung(rough, theta)
-        there = moments(rough, theta)
+        theta = theta if shared is None else _rung(parts, theta)
+        there = moments(parts, theta)
         center = min(max(there.mean, 0.0), most)
 
-        law, grid = _law(rough, responses, laws, gaussian, theta, center, shared)
+        law, grid = _law(parts, responses, laws, gaussian, theta, center, shared)
+        if rough is not None and laws and _is_unlike(rough, law):
+            return least_epsilon(responses, laws, gaussian, log_delta, most, None, shared)
         if law is None:
             break
         epsilon = epsilon_of(partial(_curve, law), log_delta, center, most, law.end())
@@ -97,8 +100,19 @@ def least_epsilon(
             break
         # Of a few losses the saddle point says little: once more, tilted to the answer; of a rare
         # large loss no tilt shows the others, so that at last there is none.
-        theta = tilt_for_epsilon(rough, epsilon) if tries == 0 else 0.0
+        theta = tilt_for_epsilon(parts, epsilon) if tries == 0 else 0.0
     return best
+
+
+def _is_unlike(rough: Ensemble, law: Law | None) -> bool:
+    """Returns whether a tilt that was chosen on a coarse grid makes other losses likely on the
+    finer one of a law, because the coarse one has not the rare large losses to which it leads: so
+    it is where the two means of e^(θ·loss) differ by more than a factor of e, or where there is no
+    law, since it would be too wide."""
+    if law is None:
+        return True
+    here = law.log_mass + law.theta * float_of(law.ref)
+    return not abs(here - moments(rough, law.theta, gaussian=False).cumulant) <= 1
 
 
 def _curve(law: Law, epsilon: float) -> LogDelta:
@@ -127,14 +141,16 @@ def least_log_delta(
 ) -> LatticeBound | None:
     """Returns ln of the least δ at `epsilon` ≥ 0; None if this method finds none. The other
     parameters are those of `least_epsilon`."""
-    rough = rough or rough_ensemble(responses, laws, gaussian)
+    parts = rough or rough_ensemble(responses, laws, gaussian)
     at = float_of(epsilon)
-    theta = tilt_for_epsilon(rough, at)
+    theta = tilt_for_epsilon(parts, at)
     if shared is not None:
-        theta = _rung(rough, theta)
-        at = max(moments(rough, theta).mean, 0.0)
+        theta = _rung(parts, theta)
+        at = max(moments(parts, theta).mean, 0.0)
 
-    law, grid = _law(rough, responses, laws, gaussian, theta, at, shared)
+    law, grid = _law(parts, responses, laws, gaussian, theta, at, shared)
+    if rough is not None and laws and _is_unlike(rough, law):
+        return least_log_delta(responses, laws, gaussian, epsilon, None, shared)
     if law is None:
         return None
     value = delta_of(law, epsilon)

@@ -297,9 +297,11 @@ class Grid:
         step = max(min(step, self.least / _FINE, self.longest / FINE), least)
         if self.shared is not None:
             step = float(dyadic(Fraction(step)) / 2)
-        fine = self._on(_anchored(self.asked, step))
         # A window that is wider there than on the coarse grid may have too many points.
-        return method.answer(fine, rough, self.shared) or method.answer(laws, rough, self.shared)
+        found = method.answer(self._on(_anchored(self.asked, step)), rough, self.shared)
+        while found is None and (step := 4 * step) < laws[0][0].step:
+            found = method.answer(self._on(_anchored(self.asked, step)), rough, self.shared)
+        return found or method.answer(laws, rough, self.shared)
 
     def _on(self, step: Fraction) -> Laws:
         """Returns the laws on one grid, kept where many questions are asked about the same

@@ -111,10 +111,8 @@ def bound_alone(part: Part, side: str) -> ProfileBound | None:
         case Allocated():
             found = losses_of(part, side)
             return None if found is None else GreatestBound(tuple(found))
-        case Points(points):
-            every, infinite = atoms(points)
-            losses, chances = [float_up(loss) for loss, _ in every], [p for _, p in every]
-            return LossBound(np.array(losses), np.array(chances), infinite)
+        case Points():
+            return _bound_of_points(part)
         case MechanismLoss() if (step := part.natural_step()) is not None:
             law = part.masses(step)
             return LossBound(law.losses() * (1 + 4 * EPS), law.p, law.infinite)
@@ -123,6 +121,14 @@ def bound_alone(part: Part, side: str) -> ProfileBound | None:
         case PoissonReplaceOne() | PoissonGroup() | ReplacedRows() | Grouped():
             return _bound_of_rows(part, side)
     return None
+
+
+@lru_cache(maxsize=8)  # of many points many questions are asked
+def _bound_of_points(part: Points) -> LossBound:
+    """Returns the profile of what is known by some (ε, δ)."""
+    every, infinite = atoms(part.points)
+    losses, chances = [float_up(loss) for loss, _ in every], [p for _, p in every]
+    return LossBound(np.array(losses), np.array(chances), infinite)
 
 
 @lru_cache(maxsize=128)  # the options of one `Maximum` recur in others

@@ -74,6 +74,18 @@ class Power:
         level = np.flatnonzero(self.up <= self.up[-1] * (1 + 1e-12))
         return float(self.losses[level[0]]) * (1 + 1e-12) + 2 * self.slack
 
+    def thinned(self, fall: float) -> list[tuple[float, float]]:
+        """Returns some of the pairs (ε, δ) with ε ≥ 0 that hold, in ascending order of ε: the first
+        one, the last one, and between them one for each `fall` by which ln δ falls."""
+        here = self.losses >= 0
+        losses, up = self.losses[here], self.up[here]
+        steps = np.floor(-np.log(np.maximum(up, LEAST)) / fall)
+        some = np.flatnonzero(np.append(np.diff(steps) > 0, True))
+        some = np.unique(np.append(0, some))
+        # The loss 0 is exact.
+        above = np.where(losses > 0, losses + self.slack, 0.0)
+        return list(zip(above[some].tolist(), up[some].tolist(), strict=True))
+
     def at_level(self, levels: Floats, of: int) -> NDArray[np.int64]:
         """Returns the indices of the lines that touch the curve at some levels. `of` says what the
         levels are: 0 Q(E), 1 P(E), 2 and 3 the same of the complements."""

@@ -106,6 +106,20 @@ def test_two_rows_and_a_row_replaced() -> None:
         assert truth(moved(1), moved(-1), at) * (1 - 1e-3) <= replaced[n] < 0.6
 
 
+def test_a_replaced_row_is_at_most_two_ends_at_right_angles() -> None:
+    """μ of the bound that is printed is the one from which the ε at a δ is: √2 and not 2."""
+    sides = GAUSSIAN.replace("sensitivity: 1", "sensitivity: {unbounded: 1, bounded: 2}")
+    for steps in (2, 7):
+        found = bound(bins(sides, f"steps: {steps}, epochs: 3", protect="bounded"))
+        assert math.sqrt(6) <= found <= math.sqrt(6) * (1 + 1e-9)
+    two = bins(sides, protect="bounded", report="{delta: 1e-6}")
+    [epsilon] = values(two)
+    exact = curves.gdp(bound(two)).epsilon(delta="1e-6")
+    assert epsilon == pytest.approx(float(exact or 0), rel=1e-9)
+    # One step is no choice.
+    assert bound(bins(sides, "steps: 1", protect="bounded")) == 2
+
+
 def test_a_user_with_a_few_rows_is_a_path() -> None:
     text = bins(protect="user", root="{unit: person}").replace(
         "  bins: {from: rows",
