@@ -264,6 +264,36 @@ def test_a_step_by_one_statement_and_a_step_by_another() -> None:
     assert max(Realised(spec, draw).worst(spec["protect"]) or 0 for draw in range(12)) == 5
 
 
+#: Some rows of block 0 of `d0` are in block 1 of `d1`: such a row can stand in for one that goes.
+BLOCKS = """
+dpcompose: 1
+protect: {relation: bounded, keeps: [w]}
+datasets:
+  t: {columns: [k, v, w]}
+  d0: {from: t, partition: {by: value, blocks: 2}}
+  d1: {from: d0.0, partition: {by: value, blocks: 2}}
+  d2: {from: d1.0, map: {kind: group, by: v}}
+mechanisms:
+  - name: m
+    reads: d2
+    guarantees:
+      - {stated_on: t, relation: unbounded, notion: pure, epsilon: 8}
+      - {relation: bounded, notion: pure, epsilon: 5}
+      - {stated_on: d0.0, relation: bounded, notion: pure, epsilon: 1}
+"""
+
+
+def test_a_block_that_leaves_out_no_row_is_not_what_the_report_assumes() -> None:
+    """There a row that goes costs 8, where 1 is right with a row of `d1.1` in its place."""
+    report = analyze(BLOCKS)
+    assert report.bound is not None and report.bound.value == 1
+    assert any("leaves out some possible row of `d0.0`" in each.says for each in report.assumptions)
+    spec = yaml.safe_load(BLOCKS)
+    other, *meant = (Realised(spec, draw) for draw in range(3))
+    assert not other.meant() and other.worst(spec["protect"]) == 8
+    assert all(each.meant() and each.worst(spec["protect"]) == 1 for each in meant)
+
+
 def judged(seed: str, monkeypatch: pytest.MonkeyPatch) -> tuple[bool, bool]:
     """Whether a random spec has a smaller bound by halves, and whether that is attained."""
     spec = random_spec(Random(seed))
