@@ -1007,13 +1007,15 @@ def read_as(loss: Loss, source: str, target: str) -> Loss:
 
 class View(NamedTuple):
     """A statement as seen from the dataset read: the level of its dataset `home` in a change, and
-    what holds on the way down: the padding lemma; no random choice."""
+    what holds on the way down: the padding lemma; no random choice; that each of the two rows of
+    a replacement acts by itself, and the table without both is one that the statement is about."""
 
     said: Line
     level: int
     home: DataNode
     padded: bool
     plain: bool
+    apart: bool = False
 
 
 def view(node: DataNode, said: Line) -> View | None:
@@ -1028,7 +1030,9 @@ def view(node: DataNode, said: Line) -> View | None:
         return View(said, index[-1], home, False, True) if at_root else None
     if home.depth in index:
         plain = not any(edge.map is not None and conduct(edge.map).random for edge in edges)
-        return View(said, index[home.depth], home, padded(edges), plain)
+        apart = of == "unbounded" and plain and not home.facts.get("fixed")
+        apart = apart and all(map(_treats_keys_apart, edges))
+        return View(said, index[home.depth], home, padded(edges), plain, apart)
     fixed = home.facts.get("fixed")  # no two tables of one size are such neighbours
     if of == "unbounded" and not fixed and all(map(_keeps_rows, edges)):
         return View(said, len(node.history), node, False, True)
@@ -1040,6 +1044,16 @@ def _keeps_rows(edge: DataNode) -> bool:
     if edge.block is not None:
         return edge.block[0].kind != "position"
     return edge.map is not None and conduct(edge.map).one
+
+
+def _treats_keys_apart(edge: DataNode) -> bool:
+    """Whether what is made of a row, or of the rows of one key, depends on these alone."""
+    if edge.block is not None:
+        return edge.block[0].kind in ("value", "key", "membership", "kinds")
+    kinds = "filter row columns all-rows flatten join-public group".split()
+    made_by = edge.map or {"kind": ""}
+    first = made_by["kind"] in ("limit", "cap") and made_by.get("keep") == "first"
+    return made_by["kind"] in kinds or first
 
 
 def padded(edges: Sequence[DataNode]) -> bool:
@@ -1213,12 +1227,13 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmeti
         for some, rows in _ways(chosen, change):
             options: list[list[Any]] = []
             for unit, count in rows:
-                covers = [
-                    (v, [(steps(v, u), n * count) for u, n in at_level(unit, v.level)])
-                    for v in some
-                ]
-                options.append([(v, ks) for v, ks in covers if all(k is not None for k, _ in ks)])
-            for way in _product(options):
+                both = [_covers(some, each, count) for each in halves(some, unit)]
+                mixed = (
+                    [(a, b) for a, b in _product(both) if a[0].level != b[0].level] if both else []
+                )
+                options.append([(each,) for each in _covers(some, unit, count)] + mixed)
+            for ways in _product(options):
+                way = [each for several in ways for each in several]
                 levels = {v.level for v, _ in way}
                 free = len(levels) == 1 and only_rows(_flat(rows, *levels))
                 parts = [(losses[id(v.said)], k * n) for v, ks in way for k, n in ks]
@@ -1238,6 +1253,28 @@ def mechanism_loss(views: Sequence[View], change: Change, algebra: LossArithmeti
             moved = _shift(v, change)
             found.append(tuple((noise_loss(noise, target, x), ZERO) for x, _ in moved))
     return algebra.best(found)
+
+
+def _covers(views: Sequence[View], unit: Unit, count: int) -> list[Any]:
+    """Returns the statements that cover so many equal units, each with how many steps cover each
+    of the units at its level, and how many of these there are."""
+    covers = [(v, [(steps(v, u), n * count) for u, n in at_level(unit, v.level)]) for v in views]
+    return [(v, ks) for v, ks in covers if all(k is not None for k, _ in ks)]
+
+
+def halves(views: Sequence[View], unit: Unit) -> list[Unit]:
+    """Returns a replaced row as a removed and an added one, each with what it became; nothing
+    where some of that is due to both. Between the two lies the table with neither."""
+    known = any(v.apart and v.level == 0 for v in views)
+    if unit.kind != "pair" or not known or not unit.below:
+        return []
+    of: tuple[list[Any], list[Any]] = ([], [])
+    for below, count in unit.below:
+        if {*below.ends} not in ({0}, {1}):
+            return []
+        of[below.ends[0]].append((below._replace(ends=(0,) * len(below.ends)), count))
+    one, other = (Unit("single", sign=n, below=gather(each)) for n, each in enumerate(of))
+    return [one, other] if one.below and other.below else []
 
 
 def _same_steps(one: View, other: View) -> bool:

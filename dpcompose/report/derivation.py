@@ -26,6 +26,7 @@ from dpcompose.core.search.proof import (
 from dpcompose.core.search.solver import ChangeCharge, Solution, Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.book import behind, in_role
+from dpcompose.curves.rounding import plural
 from dpcompose.report import At, Bound, Line, Node, NodeKind, SpanOf, TouchCount, wording
 from dpcompose.report.explanation import MOST, splits, touched_by
 from dpcompose.report.formula_words import in_words
@@ -236,7 +237,7 @@ def _cost_step(problem: Problem, solution: Solution, charge: ChangeCharge) -> St
     statement = cost.used[0].statement
     relation, guarantee = statement.relation, statement.guarantee
     stated_on = place.stated_on(statement).dataset.name
-    more = f"and {len(cost.used) - 1} more guarantees"
+    more = f"and {plural(len(cost.used) - 1, 'more guarantee')}"
     read_as = f"read as {notion.facts.words}"
     draws = _draws_of(place)
     says = (
@@ -248,6 +249,8 @@ def _cost_step(problem: Problem, solution: Solution, charge: ChangeCharge) -> St
     if cost.steps:
         reach = "" if not statement.up else f" that reaches `{place.dataset.name}`"
         says += f"; the change{reach} takes {wording.steps(cost.steps, relation)}"
+        if len(cost.used) > 1:
+            says += ", or steps of the others in their place"
     if guarantee.notion is not notion:
         says += f"; {read_as}"
     if mechanism.count > 1:
@@ -257,7 +260,7 @@ def _cost_step(problem: Problem, solution: Solution, charge: ChangeCharge) -> St
     if visit.copies > draws:
         says += f"; on each of {wording.count_text(visit.copies // draws)} blocks"
     short = [wording.shortly(guarantee)]
-    if cost.steps > 1:
+    if cost.steps > 1 and len(cost.used) == 1:
         squared = "²" if notion is guarantee.notion is Notion.ZCDP else ""
         short = [f"{wording.count_text(cost.steps)}{squared} × {short[0]}"]
     if relation != problem.goal.relation and guarantee.noise is None:

@@ -1123,3 +1123,60 @@ mechanisms:
         change(other[at])
         with pytest.raises(checker.Rejected):
             checker.compare([json.dumps(each) for each in other], text.encode())
+
+
+# --- a step by one statement, a step by another --------------------------------------------------
+
+HALVES = """dpcompose: 1
+protect: {relation: bounded, keeps: [v]}
+datasets:
+  rows: {columns: [k, v, w]}
+  made: {from: rows, map: {kind: group, by: w}}
+mechanisms:
+  - name: m
+    reads: made
+    guarantees:
+      - {stated_on: rows, relation: unbounded, notion: pure, epsilon: "0.3"}
+      - {relation: bounded, notion: pure, epsilon: "0.2"}
+"""
+GROUP = "{kind: group, by: w}"
+
+
+def test_the_ends_of_a_replaced_row_are_covered_apart() -> None:
+    lines = certificate_of(HALVES)
+    assert lines[-1]["loss"] == "1/2" and verdict(lines) == "yes"
+    for less in ("499/1000", "2/5", "3/10"):
+        forged = json.loads(json.dumps(lines).replace('"1/2"', f'"{less}"'))
+        assert verdict(forged) != "yes"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "{kind: flatten, max_rows: 2}",
+        "{kind: limit, per: w, rows: 1, keep: random}",
+        "{kind: stable, stability: 1}",
+        "{kind: opaque}",
+    ],
+)
+def test_ends_that_do_not_act_apart_are_covered_together(made: str) -> None:
+    """By a flatten, an old and a new row make a replaced row: no part of that is between the two
+    tables. What is drawn, or not known, may depend on both rows."""
+    lines = certificate_of(HALVES.replace(GROUP, made))
+    assert lines[-1]["loss"] == "3/5" and verdict(lines) == "yes"
+    text = json.dumps(lines).replace('"3/5"', '"1/2"')
+    assert verdict(json.loads(text)) != "yes"
+    for other in ("[0, 0]", "[1, 1]"):
+        assert verdict(json.loads(text.replace("[0, 1]", other))) != "yes"
+    # Nor do they where another map is said to have made the table.
+    if "random" in made:
+        first = certificate_of(HALVES.replace(GROUP, made.replace("random", "first")))
+        assert first[-1]["loss"] == "1/2" and verdict(first) == "yes"
+        forged = json.dumps(first).replace('"first"', '"random"')
+        assert verdict(json.loads(forged)) != "yes"
+
+
+def test_there_is_a_table_between_only_where_rows_come_and_go() -> None:
+    text = json.dumps(certificate_of(HALVES))
+    forged = text.replace('"domain": "table"', '"domain": "fixed-size-table"')
+    assert forged != text and verdict(json.loads(forged)) != "yes"

@@ -4,8 +4,9 @@ Every guarantee is stated on a dataset; a change is covered by as many steps of 
 neighbouring relation as the change needs on that dataset. Only the part of the change that reaches
 the dataset read is charged (GMPS24 IV.10).
 
-Guarantees on different datasets are alternatives for each unit of the change; guarantees on the
-same dataset may take turns along the path. The (ε, δ) of a change are in `pair_cost`, its curves
+Guarantees on different datasets are alternatives for each unit of the change, and for each of the
+two ends of a replaced row that act apart (`halves`); guarantees on the same dataset may take turns
+along the path. The (ε, δ) of a change are in `pair_cost`, its curves
 in `loss_bounds`; both count steps by `needed`.
 """
 
@@ -15,10 +16,12 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING
 
 from dpcompose.core.change.neighbouring import RelationKind
 from dpcompose.core.change.units import (
+    BOTH,
     PAIR,
     SINGLE,
     Kind,
@@ -74,6 +77,33 @@ def needed(each: Placed, item: TracedUnit) -> list[tuple[int | None, int]]:
     steps is None where the relation cannot cover the unit.
     """
     return [(steps(each, inner), count) for inner, count in units_at(item, each.level)]
+
+
+def halves(placed: Sequence[Placed], item: TracedUnit) -> tuple[TracedUnit, TracedUnit] | None:
+    """Returns the replaced row `item` as a row removed and a row added, each with what it became;
+    None if they cannot be told apart.
+
+    With the row r in the table D and r' in its place in D', the two are the steps from D to D - r
+    and from D - r to D' (THEORY.md, section 4, has the proof). A guarantee for added and removed
+    rows, with `Placed.halves`, says that D - r is a table of its dataset. Units that come from both
+    ends are no part of either step.
+    """
+    if item.leaf.kind is not Kind.PAIR or not any(
+        each.halves and not each.level and each.statement.relation.kind is RelationKind.UNBOUNDED
+        for each in placed
+    ):
+        return None
+    of: tuple[list[tuple[TracedUnit, int]], ...] = ([], [])
+    for inner, count in item.below:
+        side, *others = set(inner.leaf.ends)
+        if others or side == BOTH:
+            return None
+        tags = (0,) * len(inner.leaf.ends)
+        of[side].append((inner._replace(leaf=inner.leaf._replace(ends=tags)), count))
+    if not all(of):
+        return None
+    removed, added = (state_of(each) for each in of)
+    return TracedUnit(SINGLE, removed), TracedUnit(SINGLE._replace(sign=1), added)
 
 
 def len_levels(state: State) -> int:
@@ -211,17 +241,15 @@ def amount_by(
 
 def _along_path(placed: Sequence[Placed], state: State, notion: Notion) -> Amount:
     """Returns the least ε, ρ or μ² (by `notion`) of group privacy along a path of neighbouring
-    tables that covers the change `state`, each unit by guarantees stated on one dataset; infinite
-    if no path does."""
-    levels = {each.level for each in placed}
+    tables that covers the change `state`, each unit, or each of its `halves`, by guarantees stated
+    on one dataset; infinite if no path does."""
+    levels = [[p for p in placed if p.level == n] for n in {each.level for each in placed}]
     parts: _Steps = []
     for item, count in state:
-        ways = [
-            steps
-            for level in levels
-            if (steps := _cheapest_steps([p for p in placed if p.level == level], item, notion))
-            is not None
-        ]
+        ways = _ways(levels, item, notion)
+        if len(levels) > 1 and (split := halves(placed, item)) is not None:
+            both = [_ways(levels, half, notion) for half in split]
+            ways += [first + second for first, second in product(*both)]
         if not ways:
             return math.inf
         cheapest = ways[0] if len(ways) == 1 else min(ways, key=lambda way: _total(way, notion))
@@ -240,6 +268,12 @@ def _along_path(placed: Sequence[Placed], state: State, notion: Notion) -> Amoun
 def _total(parts: _Steps, notion: Notion) -> Amount:
     """Returns the loss between the ends of a path of these steps."""
     return chain([(amount, count) for amount, count, _ in parts], notion)
+
+
+def _ways(levels: Sequence[Sequence[Placed]], item: TracedUnit, notion: Notion) -> list[_Steps]:
+    """Returns for each level whose guarantees cover every unit inside `item` the cheapest steps."""
+    found = (_cheapest_steps(here, item, notion) for here in levels)
+    return [steps for steps in found if steps is not None]
 
 
 def _cheapest_steps(placed: Sequence[Placed], item: TracedUnit, notion: Notion) -> _Steps | None:

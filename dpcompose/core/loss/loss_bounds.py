@@ -57,13 +57,22 @@ def known_losses(placed: Sequence[Placed], state: State) -> list[Curve]:
     stated = [each for each in usable if not each.statement.implied]
     found = [
         *_noises(stated, state),
-        *_numbers(stated, state),
+        *_numbers([_as_pure(each) for each in stated], state),
         *_pairs(stated, state),
         *_curves(stated, state),
     ]
     if not found and len({each.statement.guarantee.notion for each in usable}) > 1:
         found.extend(_mixed(usable, state))
     return list(dict.fromkeys(found))
+
+
+def _as_pure(each: Placed) -> Placed:
+    """Returns a guarantee of (ε, 0) as the one of pure DP that it is; others as they are."""
+    guarantee = each.statement.guarantee
+    if guarantee.notion is not Notion.APPROX or guarantee.delta:
+        return each
+    pure = guarantee._replace(notion=Notion.PURE)
+    return each._replace(statement=each.statement._replace(guarantee=pure))
 
 
 def _noises(placed: Sequence[Placed], state: State) -> Iterator[Curve]:

@@ -18,12 +18,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import State, TracedUnit, leaf_item, only_rows
-from dpcompose.core.loss.cost import join_rows, needed, of_any_change
+from dpcompose.core.loss.cost import halves, join_rows, needed, of_any_change
 from dpcompose.core.loss.proved import (
     Charged,
     Inference,
@@ -90,7 +90,8 @@ class Way(NamedTuple):
     guarantee.
 
     A level is the dataset, one of the ancestors or the one read, on whose tables a guarantee is
-    stated. `levels`: the steps by the number of their level. `free`: for each level, whether its
+    stated. `levels`: the steps by the number of their level; all at 0, in the worst order, where
+    halves of rows are covered at several. `free`: for each level, whether its
     intermediate tables exist for every order of its steps; `all_free`: whether the levels may come
     in any order.
     """
@@ -231,22 +232,27 @@ def all_ways(placed: Sequence[Placed], state: State) -> list[Way]:
     """Returns the paths by which the stated guarantees of a mechanism cover the change of the
     table.
 
-    Each unit of the change, `state`, is covered by guarantees, some of `placed`, that are stated on
-    one and the same dataset (see `Way`). At most `MOST_WALKS` paths are returned.
+    Each unit of the change, `state`, or each of its `halves`, is covered by guarantees, some of
+    `placed`, that are stated on one and the same dataset (see `Way`). At most `MOST_WALKS` paths
+    are returned.
     """
-    walks: list[list[tuple[int, _Steps]]] = [[]]
+    walks: list[list[tuple[int | None, _Steps]]] = [[]]
     for item, count in state:
         ways = _ways(placed, item, count)
         walks = [[*before, way] for before in walks for way in ways][:MOST_WALKS]
-    met = {level for walk in walks for level, _ in walk}
+    met = {level for walk in walks for level, _ in walk if level is not None}
     free = {level: _only_rows_at(state, level) for level in met}
     # With one row for each unit, a row may have to go before another can come.
     all_free = only_rows(state) and all(each.traits.unit is None for each in placed)
     found: list[Way] = []
     for walk in walks:
         levels: dict[int, _Steps] = {}
+        if any(level is None for level, _ in walk):
+            # Halves of rows may have to come in one order: the worst one is assumed.
+            found.append(Way({0: [step for _, steps in walk for step in steps]}, {0: False}, False))
+            continue
         for level, steps in walk:
-            levels.setdefault(level, []).extend(steps)
+            levels.setdefault(level or 0, []).extend(steps)
         found.append(Way(levels, free, all_free))
     return found
 
@@ -260,9 +266,30 @@ def _only_rows_at(state: State, level: int) -> bool:
     return only_rows(tuple((leaf_item(item.leaf), n) for item, n in state))
 
 
-def _ways(placed: Sequence[Placed], item: TracedUnit, count: int) -> list[tuple[int, _Steps]]:
+def _ways(
+    placed: Sequence[Placed], item: TracedUnit, count: int
+) -> list[tuple[int | None, _Steps]]:
     """Returns the ways in which guarantees cover `count` units equal to `item`, as (level, steps
-    there).
+    there); None as the level where the halves of each are covered at two levels.
+
+    Parameters: see `all_ways`.
+    """
+    ways: list[tuple[int | None, _Steps]] = [*_at_one_level(placed, item, count)]
+    if (split := halves(placed, item)) is not None:
+        both = [_at_one_level(placed, half, count) for half in split]
+        ways += [
+            (None, first + second)
+            for (level, first), (other, second) in product(*both)
+            if level != other
+        ]
+    return ways
+
+
+def _at_one_level(
+    placed: Sequence[Placed], item: TracedUnit, count: int
+) -> list[tuple[int, _Steps]]:
+    """Returns the ways in which guarantees of one level cover `count` units equal to `item`, as
+    (level, steps there).
 
     Parameters: see `all_ways`.
     """

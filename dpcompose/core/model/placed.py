@@ -18,7 +18,8 @@ class Placed(NamedTuple):
     goes through its table of edges, where edges can be counted. `counted`: the level at which the
     remaining rows of a unit may be counted in place of all; None for the dataset read. `one_end`:
     whether the old or the new row of a replacement may be left out if it does not reach the dataset
-    read.
+    read. `halves`: the guarantee speaks of the table with neither row of a replacement, and what
+    each of the two rows does to the dataset read does not depend on the other (see `cost.halves`).
     """
 
     statement: Statement
@@ -29,3 +30,4 @@ class Placed(NamedTuple):
     by_edges: bool = False
     counted: int | None = None
     one_end: bool = True
+    halves: bool = False

@@ -49,6 +49,14 @@ class Edge(NamedTuple):
     rounds: int = 1
     through: tuple[Dataset, ...] = ()
 
+    @property
+    def local(self) -> bool:
+        """Whether a row has an effect on what is made of its own row, or key, alone, by a fixed
+        rule."""
+        if self.conduct is not None:
+            return self.conduct.local
+        return self.partition is not None and not self.partition.kind.assignment().shifts
+
 
 @dataclass(slots=True, eq=False)
 class Place:
@@ -349,6 +357,8 @@ def _place_guarantee(place: Place, statement: Statement, index: Mapping[int, int
         _to_edges(edges[0]) and counted is None,
         counted,
         one_end,
+        not (edges[0].parent.traits.fixed or edges[0].parent.traits.nulls)
+        and all(edge.local for edge in edges),
     )
 
 

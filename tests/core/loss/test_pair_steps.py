@@ -108,6 +108,25 @@ def test_two_steps_at_a_delta(protect: str, count: int) -> None:
             assert count == 1 or truth < whole.epsilon(delta)
 
 
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("steps", [1, 2, 4])
+def test_no_chance_of_giving_all_away_is_pure(count: int, steps: int) -> None:
+    """(0.5, 0) in several steps is 0.5 in several steps, and costs no more than with a δ."""
+    protect = f"{{relation: unbounded, distance: {steps}}}"
+    deltas = [F("1e-6"), F("0.01"), F("0.1")]
+
+    def asked(said: str) -> list[F]:
+        text = spec(f"relation: unbounded, {said}, count: {count}", protect=protect)
+        report = dpcompose.analyze(text, deltas=deltas, epsilons=[F("0.3")])
+        numbers = [at.value for at in (*report.at_delta, *report.at_epsilon)]
+        return [number for number in numbers if number is not None]
+
+    pure = asked("notion: pure, epsilon: 0.5")
+    assert asked("notion: approx, epsilon: 0.5, delta: 0") == pure
+    with_delta = asked("notion: approx, epsilon: 0.5, delta: 1e-9")
+    assert all(one <= other for one, other in zip(pure, with_delta, strict=True))
+
+
 def test_the_worst_of_several_patterns_each_by_its_curve() -> None:
     """A row that moves between two of many blocks, or is replaced within one."""
     said = "delta: 1e-8, relation: unbounded, count: 10"

@@ -51,7 +51,7 @@ class ChosenRows(Map):
 
     def conduct(self) -> MapTraits:
         if self.keep == "first":
-            return MapTraits(may_drop=True, determined=True, picks=RowSelection.FIRST)
+            return MapTraits(True, True, picks=RowSelection.FIRST, by_key=True)
         picks = RowSelection.ONE if self.rows == 1 else RowSelection.RANDOM
         return MapTraits(True, False, random=f"random {self.what}", picks=picks)
 

@@ -44,7 +44,7 @@ class Group(Map):
         )
 
     def conduct(self) -> MapTraits:
-        return MapTraits(may_drop=True, determined=True)
+        return MapTraits(may_drop=True, determined=True, by_key=True)
 
     def describe(self) -> str:
         return f"a grouping by `{self.by}`"

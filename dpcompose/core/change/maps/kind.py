@@ -42,7 +42,8 @@ class MapTraits(NamedTuple):
     `may_drop`: a row may leave no trace. `determined`: two specs that declare the map alike, under
     one name, mean the same dataset. `drops`: it is declared that some possible row gives nothing.
     `random`: the map's name in words if its result is drawn at random, else None. `several`: one
-    row may give several rows. `picks`: how it selects rows, None if it does not.
+    row may give several rows. `picks`: how it selects rows, None if it does not. `by_key`: what it
+    makes of the rows of one key depends on these rows alone, by a fixed rule.
     """
 
     may_drop: bool
@@ -52,6 +53,12 @@ class MapTraits(NamedTuple):
     random: str | None = None
     several: bool = False
     picks: RowSelection | None = None
+    by_key: bool = False
+
+    @property
+    def local(self) -> bool:
+        """Whether a row affects only what is made of itself, or of its key, by a fixed rule."""
+        return self.by_key or self.gives is not Gives.DEPENDS
 
 
 class Above(NamedTuple):
