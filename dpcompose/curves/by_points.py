@@ -12,7 +12,10 @@ from dpcompose.curves.rounding.exact import ONE, ZERO
 
 #: From point to point δ falls by about this factor of e. Between two of them the profile is taken
 #: to be a line in e^ε, which is above it by an eighth of the square of this, relatively.
-_FALL = 0.05
+_FALL = 0.02
+
+#: A composition of so few losses is quicker to ask itself.
+MOST_DIRECT = 3
 
 
 @lru_cache(maxsize=64)
@@ -20,13 +23,14 @@ def by_points(curve: Curve) -> Curve:
     """Returns a curve that dominates `curve` and is quick to ask: points (ε, δ) of the profile of
     the whole composition, composed once.
 
-    It is `curve` itself where that is one part or has a formula, or where one of several parts is
+    It is `curve` itself where that is of few losses, is one part or has a formula, or where one of several parts is
     known by Rényi divergences, which say more of the whole than of its points. Of a Rényi curve
     alone the points say what its law does, and `quick_bound` what each order does.
     """
     several = len(curve.parts) + bool(curve.gaussian) > 1
     tight = all(is_tight(part) and not isinstance(part, Renyi) for part, _ in curve.parts)
-    if _is_quick(curve) or (several and not tight):
+    few = sum(count for _, count in curve.parts) + bool(curve.gaussian) <= MOST_DIRECT
+    if few or _is_quick(curve) or (several and not tight):
         return curve
     from dpcompose.curves.backends.lattice.loss_distribution import base_law
     from dpcompose.curves.backends.lattice.samples import curve_of as power_of
