@@ -19,7 +19,7 @@ from dpcompose.bridge.open_spec import Value
 from dpcompose.bridge.relations import SqlModel, SqlRows, World
 from dpcompose.bridge.sql_clauses import steps_of_where
 from dpcompose.bridge.sql_joins import read_from
-from dpcompose.bridge.sql_reader import CLAIMED, PUBLIC_GROUPS, Reader, draw
+from dpcompose.bridge.sql_reader import CLAIMED, PUBLIC_GROUPS, QueryReader, draw
 from dpcompose.bridge.values import Item, Unconvertible, from_json
 from dpcompose.core.numbers.expressions import ExpressionError, parse
 from dpcompose.errors import quoted
@@ -165,7 +165,7 @@ def unit_column(clause: Clause) -> exp.Column | None:
     return found if isinstance(found, exp.Column) else None
 
 
-def claim(reader: Reader, query: exp.Select) -> SqlRows:
+def claim(reader: QueryReader, query: exp.Select) -> SqlRows:
     """Makes a mechanism of a query with a clause, and returns its noisy rows. Raises
     Unconvertible."""
     model, world = reader.model, reader.world
@@ -270,7 +270,7 @@ def _split_of(query: exp.Select, epsilon: Fraction) -> str:
     return f"{says}, half of it for bounds that it chooses"
 
 
-def _partition(reader: Reader, query: exp.Select, found: SqlRows) -> str:
+def _partition(reader: QueryReader, query: exp.Select, found: SqlRows) -> str:
     """Returns the partition of a query that does not bound in how many groups one unit is."""
     name = reader.model.name
     most, groups = (reader.world.answers.of(key, name) for key in ("max_groups", "groups"))
@@ -323,7 +323,9 @@ def view_rows(world: World, parts: tuple[str, ...], where: str, unit: str) -> Sq
     """Returns the rows of a view with a policy, here or elsewhere. Raises Unconvertible."""
     model = world.models.get(parts)
     file, _, line = where.rpartition(":")
-    reader = Reader(world, model or SqlModel(parts[-1], None, file, first=int(line)), parts[-1])
+    reader = QueryReader(
+        world, model or SqlModel(parts[-1], None, file, first=int(line)), parts[-1]
+    )
     table = exp.table_(parts[-1], db=parts[-2] if len(parts) > 1 else None)
     found = reader.outside(table) if model is None else reader.read_model(model)
     if not found.private or not reader.is_unit(found.find(reader.key(unit))[1]):

@@ -266,7 +266,7 @@ class World:
     """All relations of a project, and the spec that is made of them.
 
     `policies`: the views whose policies charge for what is asked of them. `read`: what reads a
-    query with its `Reader`; `claim`: one that an engine answers with noise, as a mechanism.
+    query with its `QueryReader`; `claim`: one that an engine answers with noise, as a mechanism.
     `unit`: the column of the privacy unit, as engines compare names; `shown_unit`: as it is
     written. `draws`: the mechanisms; `drawn`: how often each is drawn by what is being read;
     `notes`: what is not counted; `people`: the tables of people by their datasets; `samples`: the

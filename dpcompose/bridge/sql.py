@@ -25,7 +25,7 @@ from dpcompose.bridge.relations import Project, SqlModel, World
 from dpcompose.bridge.sql_clauses import keys_of, steps_of_where
 from dpcompose.bridge.sql_joins import read_from
 from dpcompose.bridge.sql_queries import read_public
-from dpcompose.bridge.sql_reader import ONE_ROW, Reader, Step, draw, is_aggregate
+from dpcompose.bridge.sql_reader import ONE_ROW, ClauseStep, QueryReader, draw, is_aggregate
 from dpcompose.bridge.values import Item, Unconvertible, exact, from_json
 from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.core.numbers.expressions import MAX_EXPONENT, MAX_LENGTH, NUMBER, ExpressionError
@@ -219,7 +219,7 @@ class Aggregate(NamedTuple):
     are called in the end, by their names in lower case."""
 
     query: exp.Select
-    reader: Reader
+    reader: QueryReader
     names: dict[str, str]
 
 
@@ -235,7 +235,7 @@ _ON_AGGREGATES = {
 _NUMBER = re.compile(r"[\d.e+/-]+")
 
 
-def aggregate_of(reader: Reader, query: exp.Expr) -> Aggregate | None:
+def aggregate_of(reader: QueryReader, query: exp.Expr) -> Aggregate | None:
     """Returns the aggregates that a query shows; None for a query that shows rows, or noisy
     numbers."""
     while isinstance(query, exp.Subquery):
@@ -289,7 +289,7 @@ def release_aggregates(found: Aggregate) -> None:
     steps += _having_and_order(reader, query)
     if reader.model.dialect not in ONE_ROW and any(each.find(exp.Anonymous) for each in keys):
         ask = "how many rows does a function of GROUP BY make of one?"
-        steps.append(Step("_called", query, ask=ask))
+        steps.append(ClauseStep("_called", query, ask=ask))
     rows = reader.after(steps, rows)
     for key in keys:
         reader.own_row(key)
@@ -311,7 +311,7 @@ def release_aggregates(found: Aggregate) -> None:
     reader.read_rest(query)
 
 
-def _having_and_order(reader: Reader, query: exp.Select) -> list[Step]:
+def _having_and_order(reader: QueryReader, query: exp.Select) -> list[ClauseStep]:
     """Returns the step of HAVING on keys. Raises Unconvertible for HAVING and ORDER BY on
     aggregates."""
     aggregates = [each for each in query.expressions if each.find(exp.AggFunc)]
@@ -331,7 +331,7 @@ def _having_and_order(reader: Reader, query: exp.Select) -> list[Step]:
     if having is None:
         return []
     reader.own_row(having.this)
-    return [Step("_having", query, "filter")]
+    return [ClauseStep("_having", query, "filter")]
 
 
 class Groups(NamedTuple):
@@ -343,7 +343,7 @@ class Groups(NamedTuple):
 
 
 def _partition(
-    reader: Reader, query: exp.Select, below: str, keys: list[str], names: Mapping[str, str]
+    reader: QueryReader, query: exp.Select, below: str, keys: list[str], names: Mapping[str, str]
 ) -> Groups:
     """Writes the partition of GROUP BY. `keys`: the columns that it shows."""
     model, world = reader.model, reader.world
@@ -359,7 +359,7 @@ def _partition(
     return Groups(f"{name}.*", suffix)
 
 
-def _release_one(reader: Reader, groups: Groups, node: exp.Expr, title: str) -> None:
+def _release_one(reader: QueryReader, groups: Groups, node: exp.Expr, title: str) -> None:
     """Makes a mechanism of one aggregate."""
     model, world = reader.model, reader.world
     where = model.where(node)
@@ -403,13 +403,13 @@ def is_released(model: SqlModel) -> bool:
     return not model.dbt if model.released is None else model.released
 
 
-def _counts_units(reader: Reader, counted: exp.Expr) -> bool:
+def _counts_units(reader: QueryReader, counted: exp.Expr) -> bool:
     """Returns whether COUNT(DISTINCT …) counts the units themselves."""
     distinct = isinstance(counted, exp.Distinct) and len(counted.expressions) == 1
     return distinct and reader.is_unit(counted.expressions[0])
 
 
-def sensitivity(reader: Reader, node: exp.Expr) -> Fraction | None:
+def sensitivity(reader: QueryReader, node: exp.Expr) -> Fraction | None:
     """Returns how far one row moves an aggregate; None for a sum whose bounds are not known. Raises
     Unconvertible."""
     node = node.unnest()
@@ -442,7 +442,7 @@ def _why_unbounded(node: exp.Expr) -> str:
     return "a column that is neither grouped nor aggregated"
 
 
-def _scaled(reader: Reader, node: exp.Mul | exp.Div) -> Fraction | None:
+def _scaled(reader: QueryReader, node: exp.Mul | exp.Div) -> Fraction | None:
     """Returns how far one row moves an aggregate that is multiplied or divided by a number."""
     left, right = node.left.unnest(), node.right.unnest()
     if isinstance(node, exp.Mul) and literal(left) is not None:
@@ -481,7 +481,7 @@ def literal(node: exp.Expr) -> Fraction | None:
         return None  # in a notation that specs do not have, such as 007
 
 
-def most_of(reader: Reader, node: exp.Expr) -> Fraction | None:
+def most_of(reader: QueryReader, node: exp.Expr) -> Fraction | None:
     """Returns the largest amount of the values of an expression, None where it is not known."""
     node = node.unnest()
     value = literal(node)
@@ -502,7 +502,7 @@ def most_of(reader: Reader, node: exp.Expr) -> Fraction | None:
     return None
 
 
-def _most_of_all(reader: Reader, ways: list[exp.Expr]) -> Fraction | None:
+def _most_of_all(reader: QueryReader, ways: list[exp.Expr]) -> Fraction | None:
     """Returns the largest amount of several expressions, None where one is not known."""
     found = [most_of(reader, each) for each in ways]
     known = [each for each in found if each is not None]
@@ -520,7 +520,7 @@ def _most_clamped(node: exp.Least | exp.Greatest) -> Fraction | None:
     return max(map(abs, ends)) if len(both) == 4 and len(ends) == 2 else None
 
 
-def presto(reader: Reader, node: exp.Expr, grouped: bool) -> dict[str, Value]:
+def presto(reader: QueryReader, node: exp.Expr, grouped: bool) -> dict[str, Value]:
     """Returns the keys of a noisy aggregate of Presto. Raises Unconvertible."""
     name, given = node.name.lower(), node.expressions
     if grouped:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from dpcompose.bridge.open_spec import Value
 from dpcompose.bridge.relations import Rank, SqlRows, parts_of
-from dpcompose.bridge.sql_reader import ONE_ROW, Reader, Step, conjuncts, is_aggregate
+from dpcompose.bridge.sql_reader import ONE_ROW, ClauseStep, QueryReader, conjuncts, is_aggregate
 from dpcompose.bridge.writer import name as name_in_yaml
 
 _NO_TIE = "assumed: no row of another unit decides a tie of the order"
@@ -30,7 +30,7 @@ _EXCHANGED: dict[type[exp.Expr], type[exp.Expr]] = {
 }
 
 
-class Comparison(NamedTuple):
+class NumberTest(NamedTuple):
     """A comparison of an expression with a number or a text."""
 
     kind: type[exp.Expr]
@@ -38,7 +38,9 @@ class Comparison(NamedTuple):
     right: exp.Literal
 
 
-def steps_of_where(reader: Reader, conditions: list[exp.Expr], found: SqlRows) -> list[Step]:
+def steps_of_where(
+    reader: QueryReader, conditions: list[exp.Expr], found: SqlRows
+) -> list[ClauseStep]:
     """Returns the steps of the conditions of WHERE: caps, what looks at several rows, and one
     filter for all that look at one row."""
     steps = reader.world.all_of(partial(step_of, reader, each, found) for each in conditions)
@@ -48,7 +50,7 @@ def steps_of_where(reader: Reader, conditions: list[exp.Expr], found: SqlRows) -
     return [*caps, *(each for each in known if each not in (*caps, *filters)), *filters[:1]]
 
 
-def step_of(reader: Reader, test: exp.Expr, found: SqlRows) -> Step | None:
+def step_of(reader: QueryReader, test: exp.Expr, found: SqlRows) -> ClauseStep | None:
     """Returns the step of one condition, None for one that a run of the model may leave out."""
     number = number_of(reader, test)
     if number is not None and number[0].on == found.dataset:
@@ -59,17 +61,17 @@ def step_of(reader: Reader, test: exp.Expr, found: SqlRows) -> Step | None:
     rate = rate_of(test) if reader.model.dialect in _UNIFORM else None
     if rate is not None:
         says = "assumed: RAND() is drawn for each row, uniform from 0 to 1"
-        return Step("_sample", test, {"kind": "sample", "poisson": rate}, says)
+        return ClauseStep("_sample", test, {"kind": "sample", "poisson": rate}, says)
     reader.own_row(test)
     if any(isinstance(reader.lineage(each), Rank) for each in test.find_all(exp.Column)):
-        return Step("_windows", test)
+        return ClauseStep("_windows", test)
     models = (reader.world.models.get(parts_of(each)) for each in test.find_all(exp.Table))
     # By what the model wrote before it selects on any run, or on none.
     own = any(each is reader.model for each in models)
-    return None if own else Step("_where", test, "filter")
+    return None if own else ClauseStep("_where", test, "filter")
 
 
-def step_of_in(reader: Reader, node: exp.In) -> Step:
+def step_of_in(reader: QueryReader, node: exp.In) -> ClauseStep:
     """Returns the step of rows whose unit another query has as well."""
     spec = reader.world.spec
     before = set(spec.datasets)
@@ -77,14 +79,14 @@ def step_of_in(reader: Reader, node: exp.In) -> Step:
     for each in spec.datasets.keys() - before - reader.world.people.keys():
         del spec.datasets[each]  # it only says which units are there
     if not inner.private:
-        return Step("_in", node, "filter")
+        return ClauseStep("_in", node, "filter")
     if len(inner.columns) != 1 or inner.stars or not reader.world.shows_unit(inner):
         reader.refuse_mixing(node, "a subquery over private rows that gives no unit")
-    return Step("_in", node, others=(inner,))
+    return ClauseStep("_in", node, others=(inner,))
 
 
 def number_of(
-    reader: Reader, test: exp.Expr, shown: SqlRows | None = None
+    reader: QueryReader, test: exp.Expr, shown: SqlRows | None = None
 ) -> tuple[Rank, int] | None:
     """Returns what a condition such as `rn <= 3` keeps: which number of rows, and how many.
     `shown`: the columns of the SELECT, whose names QUALIFY knows."""
@@ -102,13 +104,13 @@ def number_of(
     return rank, most
 
 
-def step_of_cap(reader: Reader, node: exp.Expr, rank: Rank, most: int) -> Step:
+def step_of_cap(reader: QueryReader, node: exp.Expr, rank: Rank, most: int) -> ClauseStep:
     """Returns the step of the first rows of each unit, or of each value of other columns."""
     if len(rank.by) == 1 and reader.by_unit(rank):
         kind: Value = {"kind": "cap", "rows": str(most), "keep": rank.keep}
-        return Step("_cap", node, kind, _NO_TIE, cap=most)
+        return ClauseStep("_cap", node, kind, _NO_TIE, cap=most)
     if reader.by_unit(rank):
-        return Step("_cap", node)
+        return ClauseStep("_cap", node)
     if not rank.by:
         reader.refuse_mixing(node, "the first rows of all units together")
     per = name_in_yaml(", ".join(each.name for each in rank.by))
@@ -116,10 +118,10 @@ def step_of_cap(reader: Reader, node: exp.Expr, rank: Rank, most: int) -> Step:
     says = "assumed: ties of the order are decided in the same way whoever is there; "
     says += "rows of one unit push out those of another"
     says += f"; {reader.say_unit}" if reader.say_unit else ""
-    return Step("_cap", node, kind, says, mixes=True)
+    return ClauseStep("_cap", node, kind, says, mixes=True)
 
 
-def steps_of_groups(reader: Reader, query: exp.Select, shown: SqlRows) -> Iterator[Step]:
+def steps_of_groups(reader: QueryReader, query: exp.Select, shown: SqlRows) -> Iterator[ClauseStep]:
     """Yields the steps of GROUP BY, HAVING and DISTINCT inside of a query, and of functions
     that may make several rows."""
     aggregated, having = is_aggregate(query), query.args.get("having")
@@ -133,21 +135,21 @@ def steps_of_groups(reader: Reader, query: exp.Select, shown: SqlRows) -> Iterat
         yield step_of_units(reader, "_grouped", query, alone=len(keys) == 1)
         if having is not None:
             reader.own_row(having.this)
-            yield Step("_having", having, "filter")
+            yield ClauseStep("_having", having, "filter")
     elif any(each.find(exp.Anonymous, exp.AnonymousAggFunc) for each in query.expressions):
         inner = (each.unalias() for each in query.expressions)
         if not any(isinstance(each, exp.Column | exp.Star) for each in inner):
             reader.refuse(query, "a function that is not known here may look at several rows")
         if reader.model.dialect not in ONE_ROW:
             ask = "how many rows does a function of the SELECT list make of one?"
-            yield Step("_called", query, ask=ask)
+            yield ClauseStep("_called", query, ask=ask)
     distinct = query.args.get("distinct")
     on = distinct.args.get("on") if isinstance(distinct, exp.Distinct) else None
     if on is not None:
         if [reader.is_unit(each) for each in on.expressions] != [True] or aggregated:
             reader.refuse_mixing(query, "DISTINCT ON other columns than the unit")
         kind: Value = {"kind": "cap", "rows": "1", "keep": "first"}
-        yield Step("_distinct", query, kind, _NO_TIE, cap=1)
+        yield ClauseStep("_distinct", query, kind, _NO_TIE, cap=1)
     elif isinstance(distinct, exp.Distinct) and not aggregated:
         if not reader.world.shows_unit(shown):
             reader.refuse_mixing(query, "DISTINCT without the unit")
@@ -155,13 +157,13 @@ def steps_of_groups(reader: Reader, query: exp.Select, shown: SqlRows) -> Iterat
         yield step_of_units(reader, "_distinct", query, alone)
 
 
-def step_of_units(reader: Reader, suffix: str, query: exp.Expr, alone: bool) -> Step:
+def step_of_units(reader: QueryReader, suffix: str, query: exp.Expr, alone: bool) -> ClauseStep:
     """Returns the step to one row for each unit (`alone`), or for each unit and more."""
     kind = {"kind": "group", "by": name_in_yaml(reader.world.shown_unit)} if alone else None
-    return Step(suffix, query, kind, cap=1 if alone else None)
+    return ClauseStep(suffix, query, kind, cap=1 if alone else None)
 
 
-def keys_of(reader: Reader, query: exp.Select) -> list[exp.Expr]:
+def keys_of(reader: QueryReader, query: exp.Select) -> list[exp.Expr]:
     """Returns what a SELECT groups by; numbers and names of its columns stand for these."""
     group = query.args.get("group")
     if group is None:
@@ -183,7 +185,7 @@ def keys_of(reader: Reader, query: exp.Select) -> list[exp.Expr]:
     return [each.unnest() for each in found]
 
 
-def steps_of_windows(reader: Reader, query: exp.Select, shown: SqlRows) -> list[Step]:
+def steps_of_windows(reader: QueryReader, query: exp.Select, shown: SqlRows) -> list[ClauseStep]:
     """Returns the steps of the windows of a query, and of QUALIFY."""
     qualify = query.args.get("qualify")
     tests = conjuncts(None if qualify is None else qualify.this)
@@ -210,12 +212,12 @@ def steps_of_windows(reader: Reader, query: exp.Select, shown: SqlRows) -> list[
             reader.refuse_mixing(each, "a number of rows of several units")
     caps = zip(tests, numbers, strict=True)
     return [
-        *([Step("_windows", query)] if windows or rest else []),
+        *([ClauseStep("_windows", query)] if windows or rest else []),
         *(step_of_cap(reader, each, *number) for each, number in caps if number is not None),
     ]
 
 
-def comparison(test: exp.Expr) -> Comparison | None:
+def comparison(test: exp.Expr) -> NumberTest | None:
     """Returns a comparison with a number on the right, None for another condition."""
     test = test.unnest()
     if not isinstance(test, exp.LT | exp.LTE | exp.GT | exp.GTE | exp.EQ):
@@ -224,7 +226,7 @@ def comparison(test: exp.Expr) -> Comparison | None:
     left, right = test.left.unnest(), test.right.unnest()
     if isinstance(left, exp.Literal):
         left, right, kind = right, left, _EXCHANGED.get(kind, kind)
-    return Comparison(kind, left, right) if isinstance(right, exp.Literal) else None
+    return NumberTest(kind, left, right) if isinstance(right, exp.Literal) else None
 
 
 def rate_of(test: exp.Expr) -> str | None:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dpcompose.bridge.open_spec import Value
 from dpcompose.bridge.relations import Column, SqlRows
-from dpcompose.bridge.sql_reader import PUBLIC_GROUPS, Reader, Scope, conjuncts, product
+from dpcompose.bridge.sql_reader import PUBLIC_GROUPS, QueryReader, Scope, conjuncts, product
 from dpcompose.bridge.writer import name as name_in_yaml
 from dpcompose.errors import quoted
 from dpcompose.spec.reading import OPEN as TODO
@@ -22,7 +22,7 @@ class Equality(NamedTuple):
     right: Column
 
 
-def read_from(reader: Reader, query: exp.Select) -> tuple[SqlRows, list[exp.Expr]]:
+def read_from(reader: QueryReader, query: exp.Select) -> tuple[SqlRows, list[exp.Expr]]:
     """Returns the joined rows of FROM and the conditions of WHERE; the columns of FROM are
     added to the scope."""
     where, first = query.args.get("where"), query.args.get("from_")
@@ -37,7 +37,7 @@ def read_from(reader: Reader, query: exp.Select) -> tuple[SqlRows, list[exp.Expr
     return found, conditions
 
 
-def read_item(reader: Reader, node: exp.Expr) -> SqlRows:
+def read_item(reader: QueryReader, node: exp.Expr) -> SqlRows:
     """Returns one item of FROM, and adds its columns to the scope."""
     alias = node.args.get("alias")
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
@@ -62,7 +62,7 @@ def read_item(reader: Reader, node: exp.Expr) -> SqlRows:
 
 
 def read_join(
-    reader: Reader, left: SqlRows, join: exp.Expr, conditions: list[exp.Expr], suffix: str
+    reader: QueryReader, left: SqlRows, join: exp.Expr, conditions: list[exp.Expr], suffix: str
 ) -> SqlRows:
     """Returns the rows of a join. `conditions`: those of WHERE."""
     if isinstance(join, exp.Lateral) or isinstance(join.this, exp.Unnest | exp.Lateral):
@@ -98,7 +98,7 @@ def read_join(
     return join_public(reader, private, public, ends, alone, join, suffix)
 
 
-def equality(reader: Reader, test: exp.Expr, right: str) -> Equality | None:
+def equality(reader: QueryReader, test: exp.Expr, right: str) -> Equality | None:
     """Returns the columns that a condition makes equal, that of the table `right` second; None
     for another condition."""
     test = test.unnest()
@@ -112,7 +112,7 @@ def equality(reader: Reader, test: exp.Expr, right: str) -> Equality | None:
     return Equality(two, one) if there else Equality(one, two)
 
 
-def may_be_of(reader: Reader, column: exp.Column, table: str) -> bool:
+def may_be_of(reader: QueryReader, column: exp.Column, table: str) -> bool:
     """Returns whether a column may be one of a table of FROM."""
     if column.table:
         return reader.key(column.args["table"]) == table
@@ -120,7 +120,11 @@ def may_be_of(reader: Reader, column: exp.Column, table: str) -> bool:
 
 
 def equality_of_using(
-    reader: Reader, column: exp.Identifier, before: dict[str, SqlRows], right: SqlRows, side: str
+    reader: QueryReader,
+    column: exp.Identifier,
+    before: dict[str, SqlRows],
+    right: SqlRows,
+    side: str,
 ) -> Equality:
     """Returns the columns that USING makes equal, and adds the one that it shows to the scope.
     `before`: the tables on the left."""
@@ -134,7 +138,7 @@ def equality_of_using(
 
 
 def join_private(
-    reader: Reader,
+    reader: QueryReader,
     left: SqlRows,
     right: SqlRows,
     pairs: list[Equality],
@@ -155,7 +159,7 @@ def join_private(
 
 
 def join_public(
-    reader: Reader, private: SqlRows, public: SqlRows, pairs: list[Equality], alone: bool,
+    reader: QueryReader, private: SqlRows, public: SqlRows, pairs: list[Equality], alone: bool,
     join: exp.Expr, suffix: str,
 ) -> SqlRows:  # fmt: skip
     """Returns private rows, each joined with rows of a public table, where the first column of
@@ -174,7 +178,7 @@ def join_public(
     return reader.mapped(join, private, kind, suffix, most=product(private.most, most), asks=asks)
 
 
-def read_unnest(reader: Reader, left: SqlRows, join: exp.Expr, suffix: str) -> SqlRows:
+def read_unnest(reader: QueryReader, left: SqlRows, join: exp.Expr, suffix: str) -> SqlRows:
     """Returns rows with the items of an array."""
     lateral = join if isinstance(join, exp.Lateral) else join.this
     node = lateral.this if isinstance(lateral, exp.Lateral) else lateral

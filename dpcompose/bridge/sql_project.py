@@ -17,7 +17,7 @@ from dpcompose.bridge.relations import TEST, Project, SqlModel, World, parts_of
 from dpcompose.bridge.sql import aggregate_of, is_released, release_aggregates, release_budget
 from dpcompose.bridge.sql_answers import OF_TABLES, Answers
 from dpcompose.bridge.sql_queries import read_query
-from dpcompose.bridge.sql_reader import Reader
+from dpcompose.bridge.sql_reader import QueryReader
 from dpcompose.bridge.sql_units import find_unit
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.bridge.writer import name as name_in_yaml
@@ -252,7 +252,7 @@ def _release(world: World, model: SqlModel) -> Counter[int]:
         world.notes.append(f"{model.error}; the model is not counted")
         return Counter()
     world.drawn = Counter()
-    reader = Reader(world, model, model.name)
+    reader = QueryReader(world, model, model.name)
     found = aggregate_of(reader, query)
     if found is not None:
         if is_released(model) or world.answers.of("noise", model.name) is not None:

@@ -10,10 +10,10 @@ from sqlglot import exp
 from dpcompose.bridge.relations import Column, Origin, Rank, SqlRows, Star
 from dpcompose.bridge.sql_clauses import steps_of_groups, steps_of_where, steps_of_windows
 from dpcompose.bridge.sql_joins import read_from
-from dpcompose.bridge.sql_reader import Reader
+from dpcompose.bridge.sql_reader import QueryReader
 
 
-def read_query(reader: Reader, query: exp.Expr) -> SqlRows:
+def read_query(reader: QueryReader, query: exp.Expr) -> SqlRows:
     """Returns the rows of a query. Raises Unconvertible."""
     reader.world.seen.add(reader.world.number(query))
     reader = reader.below(query)
@@ -31,7 +31,7 @@ def read_query(reader: Reader, query: exp.Expr) -> SqlRows:
     reader.refuse(query, f"{query.key.upper()} is not read here")
 
 
-def read_select(reader: Reader, query: exp.Select) -> SqlRows:
+def read_select(reader: QueryReader, query: exp.Select) -> SqlRows:
     """Returns the rows of a SELECT. Raises Unconvertible."""
     if reader.model.clause_of(query) is not None:
         return reader.world.claim(reader, query)
@@ -53,14 +53,14 @@ def read_select(reader: Reader, query: exp.Select) -> SqlRows:
     return replace(rows, columns=columns, open="", nullable=False)
 
 
-def with_dataset(reader: Reader, each: Column | Star, dataset: str) -> Column | Star:
+def with_dataset(reader: QueryReader, each: Column | Star, dataset: str) -> Column | Star:
     """Returns a column; of a number of rows it is known which dataset was numbered."""
     if isinstance(each, Star) or not isinstance(each.lineage, Rank):
         return each
     return each._replace(lineage=each.lineage._replace(on=each.lineage.on or dataset))
 
 
-def read_public(reader: Reader, query: exp.Select) -> None:
+def read_public(reader: QueryReader, query: exp.Select) -> None:
     """Raises Unconvertible where a query over public tables reads private rows elsewhere."""
     for each in query.iter_expressions():
         if not isinstance(each, exp.From | exp.With | exp.Join | exp.Lateral):
@@ -69,7 +69,7 @@ def read_public(reader: Reader, query: exp.Select) -> None:
 
 
 def keys_kept(
-    reader: Reader, query: exp.Select, found: SqlRows, shown: SqlRows
+    reader: QueryReader, query: exp.Select, found: SqlRows, shown: SqlRows
 ) -> tuple[frozenset[str], ...]:
     """Returns the sets of columns that no two rows of a query over one public table share."""
     if query.args.get("joins") or query.args.get("laterals"):
@@ -83,7 +83,7 @@ def keys_kept(
     return tuple(frozenset(names.get(key, key) for key in each) for each in kept)
 
 
-def columns_of(reader: Reader, query: exp.Select) -> Iterator[Column | Star]:
+def columns_of(reader: QueryReader, query: exp.Select) -> Iterator[Column | Star]:
     """Yields the columns of a SELECT."""
     for number, each in enumerate(query.expressions):
         inner = each.unalias()
@@ -98,7 +98,7 @@ def columns_of(reader: Reader, query: exp.Select) -> Iterator[Column | Star]:
 
 
 def columns_of_star(
-    reader: Reader, star: exp.Star, table: exp.Identifier | None
+    reader: QueryReader, star: exp.Star, table: exp.Identifier | None
 ) -> Iterator[Column | Star]:
     """Yields the columns that * means, of all tables or of one."""
     if star.args.get("rename"):
@@ -115,7 +115,7 @@ def columns_of_star(
             yield Star(rows, frozenset(less))
 
 
-def read_set_operation(reader: Reader, query: exp.SetOperation) -> SqlRows:
+def read_set_operation(reader: QueryReader, query: exp.SetOperation) -> SqlRows:
     """Returns the rows of UNION, EXCEPT or INTERSECT."""
     branches, parts = [(query.this, "_l"), (query.expression, "_r")], [query]
     while isinstance(query, exp.Union) and is_chained(query, branches[0][0]):
@@ -145,7 +145,7 @@ def read_set_operation(reader: Reader, query: exp.SetOperation) -> SqlRows:
     return replace(made, columns=shown.columns, open="", one_by=(), nullable=False)
 
 
-def columns_in_all(reader: Reader, found: list[SqlRows]) -> tuple[Column | Star, ...]:
+def columns_in_all(reader: QueryReader, found: list[SqlRows]) -> tuple[Column | Star, ...]:
     """Returns the columns of queries that are put below each other: of each it is known only
     whether it is the unit in all of them."""
     listed = [each.listed() for each in found]

@@ -72,11 +72,11 @@ class Definition(NamedTuple):
     """A query of WITH, where it stands, and the names that it gives to its columns."""
 
     query: exp.Expr
-    reader: Reader
+    reader: QueryReader
     names: tuple[str, ...]
 
 
-class Step(NamedTuple):
+class ClauseStep(NamedTuple):
     """What one clause makes of the rows before it: a dataset whose name ends with `suffix`.
 
     `kind`: the map, None for a root of its own; `cap`: a unit has so many rows at most; `ask`: how
@@ -95,7 +95,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reader:
+class QueryReader:
     """Reads a query at one place of a model. `name`: how its rows are called; `tables`: those of
     the WITH around it; `claimed`: whether the engine claims a guarantee of its rows; `scope`: what
     its columns are, once FROM was read."""
@@ -107,7 +107,7 @@ class Reader:
     claimed: str = PLAIN
     scope: Scope = field(default_factory=lambda: Scope({}, {}))
 
-    def inside(self, name: str) -> Reader:
+    def inside(self, name: str) -> QueryReader:
         """Returns a reader of a query inside of this one."""
         return replace(self, name=name, claimed=PLAIN, scope=Scope({}, {}))
 
@@ -188,7 +188,7 @@ class Reader:
         asks = {"max_rows": ask} if most is None else {}
         return self.mapped(node, below, kind, suffix, most=product(below.most, most), asks=asks)
 
-    def after(self, steps: list[Step], found: SqlRows) -> SqlRows:
+    def after(self, steps: list[ClauseStep], found: SqlRows) -> SqlRows:
         """Returns the relation after some steps; the last one has the name of the query."""
         for number, step in enumerate(steps):
             # A subquery of IN has names of its own below that of the query.
@@ -196,7 +196,7 @@ class Reader:
             found = self._after(step, found, "" if last else step.suffix)
         return found
 
-    def _after(self, step: Step, below: SqlRows, suffix: str) -> SqlRows:
+    def _after(self, step: ClauseStep, below: SqlRows, suffix: str) -> SqlRows:
         """Returns the relation after one step."""
         if step.ask:
             return self.several(step.node, below, step.ask, suffix)
@@ -207,7 +207,7 @@ class Reader:
         made = self.mapped(step.node, below, step.kind, suffix, step.says, most)
         return replace(made, mixed=made.mixed or step.mixes)
 
-    def below(self, query: exp.Expr) -> Reader:
+    def below(self, query: exp.Expr) -> QueryReader:
         """Returns the reader of a query, which knows the tables of its WITH."""
         found: exp.Expr = query.args.get("with_") or exp.With()
         tables = dict(self.tables)
@@ -292,7 +292,7 @@ class Reader:
     def read_model(self, model: SqlModel) -> SqlRows:
         """Returns the rows of a model. What it draws is charged where it is stored, if it is."""
         world, query = self.world, model.query
-        reader, before = Reader(world, model, model.name), world.drawn
+        reader, before = QueryReader(world, model, model.name), world.drawn
         keys = reader.one_by(model.name)
         if model.public or query is None:
             return SqlRows(open=model.name, one_by=keys)
@@ -461,7 +461,7 @@ class Reader:
 
 
 def draw(
-    reader: Reader, values: Mapping[str, Value], says: str, where: str, name: str = "",
+    reader: QueryReader, values: Mapping[str, Value], says: str, where: str, name: str = "",
     asks: Mapping[str, str] = {},
 ) -> None:  # fmt: skip
     """Notes a mechanism that a query draws, named by its model unless `name` is given."""

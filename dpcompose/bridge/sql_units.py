@@ -8,12 +8,12 @@ from sqlglot import exp
 
 from dpcompose.bridge.bigquery import unit_column
 from dpcompose.bridge.relations import Project, SqlModel, World, key_of, parts_of
-from dpcompose.bridge.sql_reader import Reader, items_of
+from dpcompose.bridge.sql_reader import QueryReader, items_of
 from dpcompose.bridge.values import Unconvertible
 from dpcompose.errors import quoted
 
 
-def reader_of(reader: Reader, part: exp.Expr) -> Reader:
+def reader_of(reader: QueryReader, part: exp.Expr) -> QueryReader:
     """Returns the reader of a part of the model's query."""
     reader, above = reader, [part]
     while above[-1].parent is not None and above[-1] is not reader.model.query:
@@ -26,13 +26,13 @@ def reader_of(reader: Reader, part: exp.Expr) -> Reader:
     return reader
 
 
-def origins_of(reader: Reader, column: exp.Column, query: exp.Select) -> set[str]:
+def origins_of(reader: QueryReader, column: exp.Column, query: exp.Select) -> set[str]:
     """Returns the names that a column of a SELECT has in the tables outside of the project."""
     table = column.args.get("table")
     return origins(reader, reader.key(column.this), reader.key(table) if table else "", query)
 
 
-def origins(reader: Reader, name: str, table: str, query: exp.Expr) -> set[str]:
+def origins(reader: QueryReader, name: str, table: str, query: exp.Expr) -> set[str]:
     """Returns the names that a column of a SELECT has in the tables outside of the project.
     `table`: how its table is called in FROM, empty where that is not said."""
     found = set[str]()
@@ -47,7 +47,7 @@ def origins(reader: Reader, name: str, table: str, query: exp.Expr) -> set[str]:
         elif isinstance(each, exp.Table) and isinstance(each.this, exp.Identifier):
             model = reader.world.model_of(parts_of(each))
             if model is not None and model is not reader.model:
-                inner = Reader(reader.world, model, model.name)
+                inner = QueryReader(reader.world, model, model.name)
                 public = model.query is None or model.public
                 found |= set() if public else shown_origins(inner, name, model.query)
             elif not reader.world.answers.of("public", ".".join(parts_of(each)), each.name):
@@ -55,7 +55,7 @@ def origins(reader: Reader, name: str, table: str, query: exp.Expr) -> set[str]:
     return found
 
 
-def shown_origins(reader: Reader, name: str, query: exp.Expr | None) -> set[str]:
+def shown_origins(reader: QueryReader, name: str, query: exp.Expr | None) -> set[str]:
     """Returns the names that a column which a query shows has in these tables."""
     if query is None:
         return set()
@@ -66,7 +66,7 @@ def shown_origins(reader: Reader, name: str, query: exp.Expr | None) -> set[str]
     return known[key]
 
 
-def _shown_origins(reader: Reader, name: str, query: exp.Expr) -> set[str]:
+def _shown_origins(reader: QueryReader, name: str, query: exp.Expr) -> set[str]:
     """Does the same for a query that is looked at for the first time, with the reader below it."""
     if isinstance(query, exp.Subquery):
         return shown_origins(reader, name, query.this)
@@ -106,14 +106,14 @@ def find_unit(world: World, models: Iterable[SqlModel], project: Project) -> Non
             clause = model.clause_of(select)
             column = None if clause is None else unit_column(clause)
             if column is not None:
-                reader = reader_of(Reader(world, model, model.name), select)
+                reader = reader_of(QueryReader(world, model, model.name), select)
                 names = origins_of(reader, column, select)
                 say(names, column.name, f"{model.file}:{model.first + clause.line - 1}")
     for policy in project.policies:
         shown = str(policy.item.get("privacy_unit_column", ""))
         found, key = world.models.get(policy.view), key_of(shown, dialect)
         if found is not None and found.query is not None:
-            inner = shown_origins(Reader(world, found, found.name), key, found.query)
+            inner = shown_origins(QueryReader(world, found, found.name), key, found.query)
             say(inner, shown, policy.where)
         elif shown:
             say([key], shown, policy.where)
