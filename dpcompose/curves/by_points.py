@@ -23,9 +23,9 @@ def by_points(curve: Curve) -> Curve:
     """Returns a curve that dominates `curve` and is quick to ask: points (ε, δ) of the profile of
     the whole composition, composed once.
 
-    It is `curve` itself where that is of few losses, is one part or has a formula, or where one of several parts is
-    known by Rényi divergences, which say more of the whole than of its points. Of a Rényi curve
-    alone the points say what its law does, and `quick_bound` what each order does.
+    It is `curve` itself where that is of few losses, is one part or has a formula, or where one of
+    several parts is known by Rényi divergences, which say more of the whole than of its points. Of
+    a Rényi curve alone the points say what its law does, and `quick_bound` what each order does.
     """
     several = len(curve.parts) + bool(curve.gaussian) > 1
     tight = all(is_tight(part) and not isinstance(part, Renyi) for part, _ in curve.parts)

@@ -51,9 +51,10 @@ def test_no_name_of_a_file_or_of_a_class_stands_twice() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("notion", ["pure", "approx", "zcdp", "gdp"])
-def test_a_number_passes_twenty_modules_at_most(notion: str) -> None:
-    """From YAML to the screen: whatever is called with it, returns it or holds it."""
+def test_a_number_passes_few_modules(notion: str) -> None:
+    """From YAML to the screen: whatever is called with it, returns it or holds it. Three of these
+    modules are the step that a loss carries, the proof, and its formulas with their numbers."""
     command = [sys.executable, "tests/bench/passes.py", "--notion", notion]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     *modules, count = done.stdout.splitlines()
-    assert count == f"{len(modules)} modules" and 10 < len(modules) <= 20, done.stdout
+    assert count == f"{len(modules)} modules" and 10 < len(modules) <= 23, done.stdout
