@@ -311,7 +311,7 @@ def test_what_tells_no_reasons_looks_for_none_and_says_the_same(
 ) -> None:
     calls = (("analyze", "-q"), ("check", "--epsilon", "9", "--format", "concise"))
     told = [run(*call, str(path), "-o", "json=told.json") for call in calls]
-    monkeypatch.setattr("dpcompose.core.search.select.select", None)
+    monkeypatch.setattr("dpcompose.core.search.select.compare", None)
     monkeypatch.setattr("dpcompose.report.derivation.of_solution", None)
     for call, each in zip(calls, told, strict=True):
         quick = run(*call, str(path))

@@ -95,7 +95,7 @@ def compare(solver: Solver, solution: Solution, cited: Collection[str]) -> list[
         if entry.id in cited and use.role is not Role.SEQUENTIAL:
             told = False
         if isinstance(found, Refused):
-            if told:
+            if told and entry.id not in cited:
                 compared.append(Alternative(entry.id, None, str(found)))
             continue
         less = _below(solution, found)
