@@ -10,7 +10,7 @@ number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -50,11 +50,10 @@ class Inference:
 
     `role`: that of the theorem; None for a statement that is used as it stands, and for the largest
     over several changes. `formula`: of the value, in the names of `given`; `formula_delta`: of the
-    δ of a pair, in which `d…` is the δ of the premise `x…`; None where the value comes by a
-    `method` (`METHODS`). `given`: by name a number, a loss that is proved, or a list of those;
-    `copies`: for each of the list, how many equal ones it stands for. `notion`: that of the value,
-    where it is not that of the algebra. `charged`: the guarantees of a mechanism. `at`: the dataset
-    that changes, and its change.
+    δ of a pair, in which `d…` is the δ of the premise `x…`; both None where the value comes by a
+    `method`. `given`: by name a number, a loss that is proved, or a list of those. `notion`: that
+    of the value, where it is not that of the algebra. `charged`: the guarantees of a mechanism.
+    `at`: the dataset that changes, and its change.
     """
 
     role: Role | None
@@ -66,19 +65,11 @@ class Inference:
     charged: Charged | None = None
     at: tuple[Place, State] | None = None
 
-    @property
-    def premises(self) -> Iterator[ProvedNumber | PairOf]:
-        """Yields the losses from which the value follows."""
-        for value in self.given.values():
-            for each in value if isinstance(value, list) else (value,):
-                if isinstance(each, ProvedNumber | PairOf):
-                    yield each
-
 
 #: An (ε, δ) with the step that gives it.
 ProvedPair = tuple[Fraction, Any, Inference]
 #: How a number is found that no formula gives.
-SPREAD, ORDERS, DISTRIBUTION = "greedy spread", "Rényi orders", "privacy loss distribution"
+SPREAD, ORDERS = "greedy spread", "Rényi orders"
 
 
 class ProvedNumber(Fraction):
