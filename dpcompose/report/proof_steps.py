@@ -83,14 +83,20 @@ def proof_of(
         conclusions.append(Conclusion("bound", bound))
         if headline is None:
             conclusions.append(Conclusion("headline", bound))
-    for at in ats:
+    chosen = {(each.wanted, each.given): each for each in ats}
+    leading = None if headline is None else (headline.wanted, headline.given)
+    if headline is not None:  # of a budget at a δ that is not asked for, perhaps
+        chosen.setdefault((headline.wanted, headline.given), headline)
+    asked = {(each.wanted, each.given) for each in ats}
+    for key, at in chosen.items():
         if at.value is None:
             continue
         read = bound if _is_reading(at, solution) else None
         step = made.point(at, read)
         what: Literal["at_delta", "at_epsilon"] = f"at_{at.wanted}"  # type: ignore[assignment]
-        conclusions.append(Conclusion(what, step, at.given))
-        if at is headline:
+        if key in asked:
+            conclusions.append(Conclusion(what, step, at.given))
+        if key == leading:
             conclusions.append(Conclusion("headline", step, at.given))
             entry = behind(at.rule)
             if read is not None or at.rule == _EXACT:

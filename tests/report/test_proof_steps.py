@@ -191,6 +191,21 @@ report: {delta: 1e-6}
     recomputed(found, BOOK)
 
 
+def test_the_number_of_a_budget_names_its_theorem() -> None:
+    text = """\
+dpcompose: 1
+datasets: {people: {}}
+protect: unbounded
+mechanisms:
+  - {name: a, reads: people, notion: pure, epsilon: 0.1, count: 100}
+budget: {epsilon: 5, delta: 1e-6}
+"""
+    found = proof(text)
+    assert found is not None and found["theorems"] == ["optimal-composition"]
+    assert [each["what"] for each in found["conclusions"]].count("headline") == 1
+    recomputed(found, BOOK)
+
+
 def test_many_cases_are_given_by_their_numbers() -> None:
     reads = "".join(
         f"  - {{name: m{n}, reads: d.b{n}, notion: pure, epsilon: {n}/1000}}\n"
