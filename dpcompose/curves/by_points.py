@@ -1,4 +1,4 @@
-"""A composition by certified points of its profile, for those who ask many questions about it."""
+"""A composed curve replaced by certified points (ε, δ) of its profile, to be asked often."""
 
 from __future__ import annotations
 

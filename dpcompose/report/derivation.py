@@ -30,7 +30,6 @@ from dpcompose.curves.rounding import plural
 from dpcompose.report import At, Bound, Line, Node, NodeKind, SpanOf, TouchCount, wording
 from dpcompose.report.explanation import MOST, splits, touched_by
 from dpcompose.report.formula_words import in_words
-from dpcompose.report.proof_steps import delta_name
 from dpcompose.report.reasoning import Proof, ProofStep
 
 #: The words for a unit that adds up, where its symbol alone would not be understood.
@@ -391,8 +390,8 @@ def _combined(step: ProofStep, which: int, proof: Proof) -> str:
         says = f"{units} of the worst block: "
     says += _equation(in_words(formula, numbers), epsilon)
     if of_delta is not None and delta:
-        told = {**numbers, "x": numbers.get(delta_name("x"), ()), "epsilon": epsilon}
-        told["y"] = numbers.get(delta_name("y"), ())
+        told = {**numbers, "x": numbers.get(proved.delta_name("x"), ()), "epsilon": epsilon}
+        told["y"] = numbers.get(proved.delta_name("y"), ())
         alike = formula if proved.of_delta(formula) == of_delta else None
         text = in_words(of_delta, {**numbers, **told}) if alike is None else in_words(alike, told)
         says += f"; δ: {_equation(text, delta)}"
@@ -400,7 +399,7 @@ def _combined(step: ProofStep, which: int, proof: Proof) -> str:
 
 
 def _equation(text: str, value: Fraction) -> str:
-    """Returns what a formula gives; the number alone where the formula is just that."""
+    """Returns a formula with its value, `1 + 0.7 = 1.7`; the value alone where they read alike."""
     found = wording.number(value)
     return found if text == found else f"{text} = {found}"
 

@@ -62,7 +62,7 @@ def _sum(values: Iterable[Fraction] | Mapping[Fraction, int]) -> str:
 
 
 def _numbers(values: Iterable[Fraction]) -> str:
-    """Returns different numbers above zero, the largest first."""
+    """Returns the different losses above zero as text, the largest first, at most six of them."""
     return _some(map(wording.number, sorted({*values} - {0}, reverse=True)))
 
 

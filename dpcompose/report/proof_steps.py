@@ -13,16 +13,22 @@ from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Literal
 
-from dpcompose.core.change.maps.allocate import Allocate
 from dpcompose.core.change.maps.sample import Sample
 from dpcompose.core.change.neighbouring import RelationKind
-from dpcompose.core.loss.algebras import Survival
+from dpcompose.core.loss.algebras import Pairs
 from dpcompose.core.loss.cost import needed
-from dpcompose.core.loss.proved import DELTAS, Inference, PairOf, ProvedNumber, ProvedPairs
+from dpcompose.core.loss.proved import (
+    Inference,
+    PairOf,
+    ProvedNumber,
+    ProvedPairs,
+    delta_name,
+)
 from dpcompose.core.model.placed import Placed
 from dpcompose.core.model.problem import Partition, Path
 from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
+from dpcompose.core.search.proof import role_of_sample
 from dpcompose.core.search.solver import Solution, Solver
 from dpcompose.core.theorem import Role
 from dpcompose.core.theorems.applicable import for_touch
@@ -39,11 +45,14 @@ from dpcompose.report.reasoning import (
     ProofStep,
     Ref,
     StepKind,
+    down,
 )
 
 #: A loss that a step refers to: one that is proved, or a pair of it.
 Loss = ProvedNumber | ProvedPairs
 
+#: Returns a δ as a fraction, whatever the algebra stores.
+_plain = Pairs().plain
 #: The functions whose values are rounded up.
 _IRRATIONAL = re.compile("exp|ln|sqrt|tanh|sinh|normal")
 _DRAWN = {
@@ -84,10 +93,10 @@ def proof_of(
         if headline is None:
             conclusions.append(Conclusion("headline", bound))
     chosen = {(each.wanted, each.given): each for each in ats}
-    leading = None if headline is None else (headline.wanted, headline.given)
+    asked, leading = frozenset(chosen), None
     if headline is not None:  # of a budget at a δ that is not asked for, perhaps
-        chosen.setdefault((headline.wanted, headline.given), headline)
-    asked = {(each.wanted, each.given) for each in ats}
+        leading = headline.wanted, headline.given
+        chosen.setdefault(leading, headline)
     for key, at in chosen.items():
         if at.value is None:
             continue
@@ -175,7 +184,7 @@ class _Builder:
             first.method,
             self._says(first),
             cases=max((len(x) for x in first.given.values() if isinstance(x, list)), default=1),
-            omitted=any(len(_dropped(step)) > 0 for step in steps),
+            omitted=any(map(_dropped, steps)),
             exact=self._is_exact(steps),
         )
         return self._append(told)
@@ -316,17 +325,12 @@ class _Builder:
 
     def theorems(self, last: int) -> Iterator[str]:
         """Yields the theorems that give a step, the last one first, as far as losses combine."""
-        step = self.steps[last - 1]
-        while True:
+        for step in down(self.steps, last):
             if step.theorem is not None:
                 yield step.theorem
                 several = step.kind == "combined" and len(step.premises) > 1
                 if several or step.kind == "stated":
                     return
-            earlier = [self.steps[number - 1] for number in step.premises]
-            if not earlier:
-                return
-            step = max(earlier, key=lambda each: each.values[0])
 
     # -- at a chosen point -----------------------------------------------------------------------
 
@@ -378,7 +382,7 @@ class _Builder:
     def _laws(self, at: At) -> int:
         """Returns the id of the step that composes the privacy losses of the worst change at a
         point."""
-        paths = {each.name: each.path for each in self.problem.mechanisms()}
+        paths = {each.name: (each.path,) for each in self.problem.mechanisms()}
         premises: list[Fraction | Ref] = []
         for each in at.touched[:MOST_CASES]:
             times = "" if each.times == 1 else f"{wording.count_text(each.times)} times "
@@ -388,7 +392,7 @@ class _Builder:
                 None,
                 each.dataset,
                 each.meets,
-                self._spans(path for name, path in paths.items() if name == each.mechanism),
+                self._spans(paths.get(each.mechanism, ())),
                 Notion.PROFILE,
                 (),
                 (),
@@ -578,15 +582,7 @@ def _of_sample(step: Inference, role: Role) -> Role:
     """Returns the role of the theorem of a sample, by how it is drawn."""
     edge = None if step.at is None else step.at[0].edge
     sample = None if edge is None else edge.made_by
-    if isinstance(sample, Allocate):
-        return Role.ALLOCATED
-    if not isinstance(sample, Sample):
-        return role
-    if sample.at_most is not None:
-        return Role.CUT_OFF
-    if sample.size is not None:
-        return Role.DRAWN_AGAIN if sample.replacement else Role.SAMPLE_OF_SIZE
-    return Role.SAMPLE
+    return role_of_sample(sample) if isinstance(sample, Sample) else role
 
 
 def _kind(step: Inference) -> StepKind:
@@ -595,15 +591,6 @@ def _kind(step: Inference) -> StepKind:
     if step.charged is not None or step.role is Role.FAMILY:
         return "stated"
     return "drawn" if step.role in _DRAWN else "combined"
-
-
-def _plain(delta: Any) -> Fraction:
-    return 1 - delta.no_failure if isinstance(delta, Survival) else Fraction(delta)
-
-
-def delta_name(name: str) -> str:
-    """Returns the name of the δ of a premise, by the one of its ε."""
-    return DELTAS[name[0]] + name[1:] if name[0] in DELTAS else f"d{name}"
 
 
 def _block_below(split: Place, place: Place) -> Place | None:

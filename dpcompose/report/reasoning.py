@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, NamedTuple
@@ -217,11 +217,9 @@ class ProofStep(NamedTuple):
         found: dict[int, None] = {}
         for names in self.given:
             for each in names.values():
-                listed = each.value if isinstance(each.value, tuple) else (each.value,)
-                if not isinstance(each.value, Ref):
-                    found.update((ref.step, None) for ref in listed if isinstance(ref, Ref))
-                else:
-                    found[each.value.step] = None
+                value = each.value
+                listed = (value,) if isinstance(value, Ref | Fraction) else value
+                found.update((ref.step, None) for ref in listed if isinstance(ref, Ref))
         return tuple(found)
 
     def taken(self, steps: Sequence[ProofStep]) -> tuple[tuple[int, int], ...]:
@@ -282,6 +280,16 @@ class ProofStep(NamedTuple):
         }
 
 
+def down(steps: Sequence[ProofStep], last: int) -> Iterator[ProofStep]:
+    """Yields the step with the id `last`, its largest premise, the largest premise of that, and so
+    on."""
+    step: ProofStep | None = steps[last - 1]
+    while step is not None:
+        yield step
+        earlier = [steps[number - 1] for number in step.premises]
+        step = max(earlier, key=lambda each: each.values[0], default=None)
+
+
 class Conclusion(NamedTuple):
     """A printed number, and the step that gives it.
 
@@ -295,7 +303,7 @@ class Conclusion(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """The steps of a proof, each after those that it follows from.
+    """The proof of the printed numbers of a spec: its steps, each after those that it follows from.
 
     `theorems`: those that give the headline number, the last one first, as far as losses combine;
     `of_bound`: those that give the bound without a δ, where there is one; `reading`: the theorem by
@@ -314,12 +322,9 @@ class Proof(NamedTuple):
         several changes."""
         bound = next((each.step for each in self.conclusions if each.what == "bound"), None)
         found: list[ProofStep] = []
-        while bound is not None:
-            step = self.steps[bound - 1]
+        for step in () if bound is None else down(self.steps, bound):
             if step.kind == "stated":
                 break
             if step.theorem is not None:
                 found.append(step)
-            earlier = [self.steps[number - 1] for number in step.premises]
-            bound = max(earlier, key=lambda each: each.values[0]).id if earlier else None
         return found[::-1]

@@ -5,7 +5,6 @@ Each rule returns a walk (`core.loss.algebra.Walk`) whose result is a `Choice`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -32,9 +31,9 @@ from dpcompose.core.change.units import (
     with_alike,
 )
 from dpcompose.core.kernel import joint_distance
-from dpcompose.core.loss import proved
 from dpcompose.core.loss.algebra import AMPLIFIED, Loss, LossAlgebra, Walk
 from dpcompose.core.loss.algebras import Scalars
+from dpcompose.core.loss.cost import over_steps
 from dpcompose.core.loss.walk import (
     Branch,
     Choice,
@@ -45,7 +44,7 @@ from dpcompose.core.loss.walk import (
     worst_of,
 )
 from dpcompose.core.model.tree import Place
-from dpcompose.core.notions.notion import Notion, convert_over_steps, told_over_steps
+from dpcompose.core.notions.notion import Notion
 from dpcompose.core.theorem import Refused, Role
 from dpcompose.curves.rounding import chances, truncated
 
@@ -460,7 +459,10 @@ class AlongMap(LossRules):
         else:
             # On a path of equal units each step has the same share of the loss.
             steps = max(1, found.units) if found.how.rule in ("units", "outermost") else 1
-            loss = _converted(found.loss, self.rounds * steps, steps, algebra.notion)
+            loss = algebra.zero
+            if found.loss:
+                parts = self.rounds * steps
+                loss = over_steps(found.loss, steps, algebra.notion, parts=parts)
             if all_leaves(state).total() == 1 and not (_of_user(state) or found.bounded):
                 loss = algebra.best([loss, own if found.loss else algebra.zero])
             loss = algebra.times(loss, self.rounds)
@@ -570,18 +572,6 @@ class AlongMap(LossRules):
             return False
         directed = all(leaf.directed for leaf in units) and len({leaf.sign for leaf in units}) == 1
         return directed or units.total() == 1
-
-
-def _converted(epsilon: Loss, parts: int, steps: int, notion: Notion) -> Loss:
-    """Returns the ρ or μ² over `steps` steps of a part of a pure ε, one of so many equal parts."""
-    if not epsilon:
-        return epsilon
-    one = Fraction(epsilon) / parts
-    formula, given = told_over_steps(one, steps, notion)
-    if parts > 1:
-        formula, given["n"] = re.sub(r"\bx\b", "(x / n)", formula), parts
-    value = convert_over_steps(one, steps, notion)
-    return proved.number(value, Role.CONVERSION, formula, {**given, "x": epsilon})
 
 
 def _of_user(state: State) -> bool:

@@ -13,6 +13,7 @@ in `loss_bounds`; both count steps by `needed`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -218,11 +219,22 @@ def least_amount(placed: Sequence[Placed], state: State, target: Notion) -> Amou
 
 
 def over_steps(
-    epsilon: Fraction, count: int, notion: Notion, charged: Charged | None = None
+    epsilon: Fraction,
+    count: int,
+    notion: Notion,
+    charged: Charged | None = None,
+    parts: int = 1,
 ) -> Amount:
-    """Returns the least ρ or μ² of an ε-DP mechanism over several steps, as a step of a proof."""
-    formula, given = told_over_steps(epsilon, count, notion)
-    value = convert_over_steps(Fraction(epsilon), count, notion)
+    """Returns the least ρ or μ² between two tables `count` steps apart, of a mechanism that is
+    ε-DP for one step, as proved by the conversion; ε > 0.
+
+    `parts`: the ε of the step is one of so many equal parts of `epsilon`.
+    """
+    one = Fraction(epsilon) / parts
+    formula, given = told_over_steps(one, count, notion)
+    if parts > 1:
+        formula, given["n"] = re.sub(r"\bx\b", "(x / n)", formula), parts
+    value, given["x"] = convert_over_steps(one, count, notion), epsilon
     found: Amount = proved.number(value, Role.CONVERSION, formula, given, charged=charged)
     return found
 

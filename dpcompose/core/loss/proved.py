@@ -84,7 +84,7 @@ class ProvedNumber(Fraction):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Returns how to make the number again, without its step."""
+        """Returns how pickle makes the loss again: as the plain fraction, without its step."""
         return Fraction, (self.numerator, self.denominator)
 
     def __copy__(self) -> ProvedNumber:
@@ -105,7 +105,7 @@ class ProvedPairs(tuple[Any, ...]):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Returns how to make the pairs again, without their steps."""
+        """Returns how pickle makes the loss again: as the plain pairs, without their steps."""
         return tuple, (tuple(self),)
 
 
@@ -167,10 +167,15 @@ def at(loss: Any, place: Place, state: State) -> Any:
     return loss
 
 
-def of_delta(formula: str) -> str:
-    """Returns a formula of ε as that of δ: each premise `x…` is `d…` there."""
-    return re.sub(r"\b([xyk])(\d*)\b", lambda m: DELTAS.get(m[1], m[1]) + m[2], formula)
-
-
 #: The names of the δ of premises, by those of their ε.
-DELTAS = {"x": "d", "y": "e"}
+_DELTAS = {"x": "d", "y": "e"}
+
+
+def delta_name(name: str) -> str:
+    """Returns the name of the δ of a premise, by the one of its ε: `d2` for `x2`."""
+    return _DELTAS[name[0]] + name[1:] if name[0] in _DELTAS else f"d{name}"
+
+
+def of_delta(formula: str) -> str:
+    """Returns a formula of ε as that of δ: each premise is named as its δ there."""
+    return re.sub(r"\b[xy]\d*\b", lambda found: delta_name(found[0]), formula)

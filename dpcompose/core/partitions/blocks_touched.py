@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpcompose.core.change.partitions.whereabouts import InOne
 from dpcompose.core.change.units import State
@@ -85,19 +85,17 @@ class RowsOverBlocks(NamedTuple):
         most = max(1, min(self.per_block, self.hits))
         full = min(self.hits // most, self.most)
         left = self.hits - full * most if full < self.most else 0
-        given = {"x": list(once), "n": list(self.sizes), "m": full, "t": most, "r": left}
+        given: dict[str, Any] = {"x": list(once), "n": list(self.sizes)}
         if loss != greedy or self.hits // most >= sum(self.sizes):
-            given = {"x": list(once), "n": list(self.sizes)}
             return proved.number(loss, Role.GENERAL, None, given, method=proved.SPREAD)
         grown = "{}" if power == 1 else "{} ** 2"
         formula = f"{grown.format('t')} * largest(x, m, n)"
+        given |= {"m": full, "t": most}
         if left:
+            given["r"] = left
             rest = "(largest(x, m + 1, n) - largest(x, m, n))"
             formula += f" + {grown.format('r')} * {rest}"
-        named = {name for name in given if name in "xnmt" or left}
-        return proved.number(
-            loss, Role.GENERAL, formula, {name: given[name] for name in given if name in named}
-        )
+        return proved.number(loss, Role.GENERAL, formula, given)
 
     def by_patterns(self, algebra: LossAlgebra) -> Walk:
         """Bounds the loss by all ways of distributing the rows, or by a path of rows if they are

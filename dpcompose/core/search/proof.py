@@ -80,14 +80,23 @@ def amplifying(visit: Visit) -> str | None:
     sample = None if visit.place.edge is None else visit.place.edge.made_by
     if not isinstance(sample, Sample):
         return None
+    role = role_of_sample(sample)
+    if role is Role.SAMPLE and all(
+        leaf.directed and leaf.sign for leaf in all_leaves(change_at(visit))
+    ):
+        role = Role.SAMPLE_ADDED
+    return in_role(role).id
+
+
+def role_of_sample(sample: Sample) -> Role:
+    """Returns the role of the theorem by which a sample amplifies, by how it is drawn."""
     if isinstance(sample, Allocate):
-        return in_role(Role.ALLOCATED).id
+        return Role.ALLOCATED
     if sample.at_most is not None:
-        return in_role(Role.CUT_OFF).id
+        return Role.CUT_OFF
     if sample.size is not None:
-        return in_role(Role.DRAWN_AGAIN if sample.replacement else Role.SAMPLE_OF_SIZE).id
-    added = all(leaf.directed and leaf.sign for leaf in all_leaves(change_at(visit)))
-    return in_role(Role.SAMPLE_ADDED if added else Role.SAMPLE).id
+        return Role.DRAWN_AGAIN if sample.replacement else Role.SAMPLE_OF_SIZE
+    return Role.SAMPLE
 
 
 def change_at(visit: Visit) -> State:
