@@ -107,7 +107,7 @@ class SqlRows:
 
     @cached_property
     def is_open(self) -> bool:
-        """Returns whether there may be columns whose names are not known."""
+        """Returns whether a `*` of a table without a known schema adds columns of unknown names."""
         return bool(self.open) or any(each.rows.is_open for each in self.stars)
 
     def named(self, name: str) -> Lineage:
@@ -123,7 +123,7 @@ class SqlRows:
         return self._found[name]
 
     def _find(self, name: str) -> tuple[bool, Lineage]:
-        """Does the same for rows of which no join has left out columns."""
+        """Returns what `find` does, before columns that a join merged are taken out."""
         if self.open:
             return True, Origin(self.open, name)
         above: list[Star] = []  # a * before a column may have one of its name as well

@@ -215,8 +215,11 @@ def read_files(files: Mapping[str, str], dialect: str, found: Project) -> Projec
 
 
 class Aggregate(NamedTuple):
-    """The SELECT that aggregates what a query shows, and what reads it. `names`: how its columns
-    are called in the end, by their names in lower case."""
+    """The SELECT with the aggregates of a query, below those that only pick or rename its columns.
+
+    `reader`: the one at its place. `names`: the names of its columns in the result, by those that
+    it gives them, in lower case.
+    """
 
     query: exp.Select
     reader: QueryReader

@@ -84,7 +84,8 @@ def keys_kept(
 
 
 def columns_of(reader: QueryReader, query: exp.Select) -> Iterator[Column | Star]:
-    """Yields the columns of a SELECT."""
+    """Yields the columns that a SELECT lists, in order, each with its source; a `*` is for those of
+    its table."""
     for number, each in enumerate(query.expressions):
         inner = each.unalias()
         star = inner.this if isinstance(inner, exp.Column) else inner

@@ -228,7 +228,8 @@ class QueryReader:
         return tuple(self.key(each) for each in columns)
 
     def called(self, item: exp.Expr) -> str:
-        """Returns how an item of FROM is called: by its alias, or as its table; empty without."""
+        """Returns the name of a table or subquery in FROM: its alias, else that of the table; empty
+        for a subquery without an alias."""
         alias = item.args.get("alias")
         if alias is not None and alias.this:
             return self.key(alias.this)
@@ -369,7 +370,8 @@ class QueryReader:
         return Rank(by, "", "random" if chance else "first")
 
     def _lineage(self, column: exp.Column) -> Lineage:
-        """Returns where a column comes from."""
+        """Returns the column of a source table that a column of this query stands for; None where
+        it is of no table, or not known."""
         name, sources = self.key(column.this), self.scope.sources
         if column.table:
             source = sources.get(self.key(column.args["table"]))
@@ -451,8 +453,8 @@ class QueryReader:
         return True
 
     def read_rest(self, query: exp.Expr) -> None:
-        """Raises Unconvertible where a query has a part that reads private rows, and that nothing
-        has read: no place of a query is left out."""
+        """Raises Unconvertible where some subquery that reads private rows was met by no clause of
+        the conversion, so that its rows would not be counted."""
         skip = (exp.Query, exp.With)
         for each in query.walk(prune=lambda part: part is not query and isinstance(part, skip)):
             inner = isinstance(each, exp.Query) and each is not query

@@ -30,9 +30,10 @@ from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion
 from dpcompose.core.search.proof import role_of_sample
 from dpcompose.core.search.solver import Solution, Solver
-from dpcompose.core.theorem import Role
+from dpcompose.core.theorem import Refused, Role
 from dpcompose.core.theorems.applicable import for_touch
 from dpcompose.core.theorems.book import behind, in_role
+from dpcompose.core.theorems.composition import changes_one_block
 from dpcompose.core.theorems.conversion import reading
 from dpcompose.core.theorems.setting import ChargedStep
 from dpcompose.errors import Span
@@ -457,16 +458,15 @@ class _Builder:
 
     def _one_block(self, place: Place, partition: Partition) -> bool:
         """Returns whether one protected step changes at most one block of a partition of a root."""
-        relation, kind = self.problem.goal.relation, partition.kind
-        if relation.kind is RelationKind.UNBOUNDED:
-            return not kind.assignment().shifts and kind.where(()).most_blocks == 1
-        if relation.kind is RelationKind.BOUNDED:
-            kept = relation.required_columns(place.traits.columns)
-            return bool(kind.where(kept or ()).stays)
+        relation = self.problem.goal.relation
         if relation.kind is RelationKind.USER:
-            most = kind.blocks_of_unit(place.traits.unit) or partition.max_blocks_per_unit
-            return most == 1
-        return False
+            own = partition.kind.blocks_of_unit(place.traits.unit)
+            return (own or partition.max_blocks_per_unit) == 1
+        try:
+            changes_one_block(relation, place, partition)
+        except Refused:
+            return False
+        return True
 
     def theorems_at(self, at: At, last: int) -> Iterator[str]:
         """Yields the theorems of a number at a point, the last one first."""

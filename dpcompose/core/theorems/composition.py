@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from heapq import nlargest
 
-from dpcompose.core.change.neighbouring import RelationKind
+from dpcompose.core.change.neighbouring import Relation, RelationKind
 from dpcompose.core.change.units import Kind
 from dpcompose.core.loss.algebra import Loss
+from dpcompose.core.model.problem import Partition
+from dpcompose.core.model.tree import Place
 from dpcompose.core.notions.notion import Notion, Pair
 from dpcompose.core.theorem import Hypothesis, Refused, Role, Use, checked, theorem
 from dpcompose.core.theorems.setting import Asked, Bound, Setting, finite
@@ -96,7 +98,12 @@ def _by_value(setting: Setting) -> None:
 def _compatible(setting: Setting) -> None:
     """Raises `Refused` unless one protected step changes at most one block."""
     partition, _ = setting.only_partition()
-    relation = setting.goal.relation
+    changes_one_block(setting.goal.relation, setting.top, partition)
+
+
+def changes_one_block(relation: Relation, place: Place, partition: Partition) -> None:
+    """Raises `Refused` unless one step of a relation changes at most one block of a partition of
+    the dataset of a place."""
     kind = partition.kind
     if relation.kind is RelationKind.UNBOUNDED:
         if kind.assignment().shifts:
@@ -104,7 +111,7 @@ def _compatible(setting: Setting) -> None:
         if kind.where(()).most_blocks > 1:
             raise Refused(f"one row may be in several blocks of `{partition.name}`")
     elif relation.kind is RelationKind.BOUNDED:
-        if not kind.where(relation.required_columns(setting.top.traits.columns) or ()).stays:
+        if not kind.where(relation.required_columns(place.traits.columns) or ()).stays:
             raise Refused(
                 f"the partition `{partition.name}` is not compatible with bounded neighbours: "
                 "a replaced row can leave one block and enter another"
