@@ -281,8 +281,9 @@ class _Builder:
             return in_role(role, Notion.PURE, self.problem.adaptive).id
 
     def _over_steps(self, step: Inference, used: Placed, notion: Notion) -> Role:
-        """Returns the role of the theorem by which a guarantee covers several of its steps: maps
-        make them of one protected step, or the relation protected does, or they are protected."""
+        """Returns the role of the theorem that bounds several changes of a table by the guarantee
+        for one: that of the maps, or of the relation protected, if either makes one change into
+        several; else that of a group."""
         goal = self.problem.goal
         if step.at is None or goal.distance > 1 or notion is not Notion.PURE:
             return Role.GROUP
